@@ -3,10 +3,10 @@
 
 jarvis_program_packages="g++ cmake ninja-build pkg-config nlohmann-json3-dev libsimdjson-dev
   libfmt-dev libisal-dev libexpected-dev libxxhash-dev liblua5.4-dev
-  libcpp-httplib-dev libssl-dev libzip-dev libpugixml-dev librsvg2-dev libre2-dev libsqlite3-dev
+  libcpp-httplib-dev libssl-dev libzip-dev libarchive-dev libpugixml-dev librsvg2-dev libre2-dev libsqlite3-dev
   python3"
 jarvis_test_packages="$jarvis_program_packages doctest-dev zlib1g-dev clang-format
-  python3-openpyxl libreoffice-calc-nogui python3-torch jq curl unzip file dpkg-dev man-db groff-base
+  python3-openpyxl libreoffice-calc-nogui python3-torch jq curl unzip zstd file dpkg-dev man-db groff-base
   slurmctld slurmd slurm-client munge chromium fonts-dejavu-core shellcheck"
 # Node from elsewhere than Debian brings npm along, and Debian's npm conflicts with it.
 command -v npm >/dev/null || jarvis_test_packages="$jarvis_test_packages nodejs npm"

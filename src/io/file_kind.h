@@ -11,7 +11,7 @@ struct FileKind {
   std::string_view next;  // what to do instead, as a sentence without its full stop
 };
 
-// `head`: how the file begins, unpacked if it is gzip. A few kilobytes tell most kinds; SQLite
+// `head`: how the file begins, unpacked. A few kilobytes tell most kinds; SQLite
 // databases are told apart by the names of their tables, which are in the first pages. Absent: none
 // of the known ones. Pure; any thread.
 std::optional<FileKind> TellFileKind(std::string_view head);

@@ -221,9 +221,34 @@ Result<InputFile> FilePolicy::OpenResolved(const std::string& given,
   return file;
 }
 
-Result<InputFile> FilePolicy::OpenInput(const std::string& given) const {
+Result<InputFile> FilePolicy::OpenNamed(const std::string& given) const {
   JV_ASSIGN(const std::string path, ResolveInput(given));
   return OpenResolved(given, path);
+}
+
+Result<InputFile> FilePolicy::OpenInput(const std::string& given) const {
+  constexpr int kMarksMax = 8;  // in the names of directories
+  std::size_t mark = given.find('#');
+  if (mark == std::string::npos) return OpenNamed(given);
+  // A name that climbs would be another path once it is resolved.
+  const bool climbs = given.find("..", mark) != std::string::npos;
+  Result<InputFile> whole = Fail(ErrorCode::kTraceNotFound, "");
+  if (!climbs) {
+    whole = OpenNamed(given);
+    if (whole || whole.error().code == ErrorCode::kNotATrace) return whole;
+  }
+  for (int i = 0; i < kMarksMax && mark != std::string::npos; ++i) {
+    Result<InputFile> archive = OpenNamed(given.substr(0, mark));
+    if (archive && mark + 1 < given.size()) {
+      archive->given = given;
+      archive->member = given.substr(mark + 1);
+      archive->path += given.substr(mark);
+      return archive;
+    }
+    mark = given.find('#', mark + 1);
+  }
+  if (climbs) return OpenNamed(given);
+  return whole;
 }
 
 Result<InputFile> AnotherOf(const InputFile& file) {
@@ -234,6 +259,7 @@ Result<InputFile> AnotherOf(const InputFile& file) {
   other.modified_ns = file.modified_ns;
   other.changed_ns = file.changed_ns;
   other.inode = file.inode;
+  other.member = file.member;
   other.fd = FileDescriptor(::fcntl(file.fd.get(), F_DUPFD_CLOEXEC, 0));
   if (!other.fd.valid()) {
     return Fail(ErrorCode::kIo,

@@ -26,16 +26,17 @@ struct FileRules {
 struct InputFile {
   FileDescriptor fd;
   std::string given;             // as the caller wrote it
-  std::string path;              // absolute, without links
+  std::string path;              // absolute, without links; of a member: and "#" and its name
   std::uint64_t size = 0;        // bytes
   std::int64_t modified_ns = 0;  // since 1970
   // Tell two contents of one size and time of change apart: nobody can set these.
   std::int64_t changed_ns = 0;  // of the inode, since 1970
   std::uint64_t inode = 0;
+  std::string member;  // the file that is meant inside this one, an archive; mostly empty
 };
 
-// The same open file once more. Both share the place at which they are read, so that whoever reads
-// one seeks first.
+// The same open file once more. Both share the place at which they are read: ByteSources go by
+// places of their own, whoever else reads one seeks first.
 Result<InputFile> AnotherOf(const InputFile& file);
 
 class FilePolicy {
@@ -46,6 +47,8 @@ class FilePolicy {
   static Result<FilePolicy> Limit(const FileRules& rules);
 
   // `given`: absolute, relative (to the working directory or to a root), "~/..." or "file://...".
+  // Where no such file is, "ARCHIVE#NAME" is a file inside an archive: whatever the name is, it is
+  // looked for there alone, by io::OpenBytes, and is no path.
   // Errors: kNotAllowed, kTraceNotFound, kNotATrace (a directory, a pipe, a device), kIo.
   Result<InputFile> OpenInput(const std::string& given) const;
   // The two halves of OpenInput.
@@ -94,6 +97,7 @@ class FilePolicy {
   const Root* RootOf(const std::string& path) const;
   std::string Base(const std::string& relative) const;
   Error Refused(const std::string& given) const;
+  Result<InputFile> OpenNamed(const std::string& given) const;
   Error NotWritable(const std::string& given) const;
 
   std::shared_ptr<const Limits> limits_;  // null: none

@@ -2,9 +2,8 @@
 
 #include <limits>
 
-#include "io/byte_source.h"
+#include "trace/import/trace_file.h"
 #include "trace/rank_rewriter.h"
-#include "trace/slice_reader.h"
 
 namespace jarvis::session {
 
@@ -12,10 +11,10 @@ Status WriteAnnotated(const io::FilePolicy& files, const std::string& path,
                       std::uint64_t trace_bytes_max, std::string_view events, io::GzipFile& out,
                       Job& job) {
   JV_ASSIGN(io::InputFile file, files.OpenInput(path));
-  JV_ASSIGN(const auto bytes, io::OpenBytes(std::move(file)));
+  JV_ASSIGN(const trace::TraceFile opened, trace::TraceFile::Open(std::move(file), job));
   const std::uint64_t most =
       trace_bytes_max == 0 ? std::numeric_limits<std::uint64_t>::max() : trace_bytes_max;
-  trace::SliceReader reader(*bytes, most, job);
+  JV_ASSIGN(const auto elements, opened.Elements(most, job));
   trace::RankRewriter::Options as_is;
   as_is.as_is = true;
   trace::RankRewriter rewriter(as_is);
@@ -26,12 +25,12 @@ Status WriteAnnotated(const io::FilePolicy& files, const std::string& path,
       out.Write("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
                 R"({"ph":"M","name":"annotated_by","pid":0,"tid":0,"args":{"name":"jarvis"}})"));
   for (;;) {
-    JV_ASSIGN(const bool more, reader.Next(&piece));
+    JV_ASSIGN(const bool more, elements->Next(&piece));
     if (!more) break;
     text.clear();
     rewriter.Add(piece.text(), &text);
     JV_TRY(out.Write(text));
-    job.Report(bytes->consumed(), bytes->file_size(), "copying");
+    job.Report(elements->consumed(), elements->file_size(), "copying");
   }
   JV_TRY(out.Write(events));
   JV_TRY(out.Write("\n]}\n"));

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "io/text_file.h"
 #include "session/rank_digests.h"
+#include "trace/import/trace_file.h"
 #include "trace/json_text.h"
 
 namespace jarvis::session {
@@ -57,7 +58,7 @@ void ReadDetails(const io::FilePolicy& files, const std::string& path,
 
 void AddFolder(const io::FilePolicy& files, const std::string& folder,
                std::vector<CaptureSource>* out) {
-  const auto found = files.ListFolder(folder, {".json", ".json.gz"}, 1, kCaptureFiles);
+  const auto found = files.ListFolder(folder, trace::TraceFileEndings(), 1, kCaptureFiles);
   if (!found) return;
   std::vector<CaptureDetails> rows;
   std::set<std::string> others;

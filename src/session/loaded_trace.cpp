@@ -8,9 +8,9 @@
 #include "base/memory_size.h"
 #include "base/parallel.h"
 #include "base/text.h"
-#include "io/byte_source.h"
+#include "session/survey_shelf.h"
 #include "trace/by_name.h"
-#include "trace/window_reader.h"
+#include "trace/import/trace_file.h"
 #include "tree/build.h"
 
 namespace jarvis::session {
@@ -170,6 +170,7 @@ Result<std::shared_ptr<const LoadedTrace>> LoadTrace(const std::string& path, in
 }
 
 Error LoadError(Error error, const std::string& given) {
+  if (error.message.starts_with(fmt::format("\"{}\"", given))) return error;
   if (error.code != ErrorCode::kCancelled)
     error.message = fmt::format("\"{}\": {}", given, error.message);
   if (error.code == ErrorCode::kNotATrace && error.hint.empty())
@@ -182,29 +183,33 @@ Result<std::shared_ptr<LoadedTrace>> LoadTrace(io::InputFile file,
                                                const IdChoice& id_of) {
   auto loaded = std::make_shared<LoadedTrace>();
   loaded->path_ = file.path;
+  loaded->file_bytes_ = file.size;
   const std::string given = file.given;
-  JV_ASSIGN(const auto bytes, io::OpenBytes(std::move(file)));
-  auto read = trace::ReadTrace(*bytes, options, job);
+  auto read = [&]() -> Result<trace::ImportedTrace> {
+    JV_ASSIGN(const trace::TraceFile opened, trace::TraceFile::Open(std::move(file), job));
+    loaded->may_be_kept_ = opened.importer().one_file;
+    return opened.Read(options, job);
+  }();
   if (!read) return tl::make_unexpected(LoadError(std::move(read.error()), given));
-  loaded->trace_ = std::move(*read);
+  loaded->trace_ = std::move(read->trace);
   // Beyond this point no event changes.
-  loaded->content_hash_ = bytes->content_hash();
+  loaded->content_hash_ = read->content_hash;
   loaded->id_ = id_of(loaded->content_hash_);
-  loaded->file_bytes_ = bytes->file_size();
   JV_TRY(loaded->Derive(options.threads, job));
   return loaded;
 }
 
 Result<std::shared_ptr<LoadedTrace>> LoadWindow(const io::InputFile& file,
-                                                const trace::Survey& survey,
+                                                const SurveyedFile& surveyed,
                                                 const trace::WindowRequest& request,
                                                 const trace::ReadOptions& options, Job& job,
                                                 const IdChoice& id_of) {
+  const trace::Survey& survey = surveyed.survey;
   auto loaded = std::make_shared<LoadedTrace>();
   loaded->path_ = file.path;
   const auto read = [&]() -> Result<trace::Trace> {
     JV_ASSIGN(const trace::TraceWindow window, trace::ResolveWindow(request, survey));
-    return trace::ReadWindow(file, survey, window, options, job);
+    return surveyed.importer->read_window(file, survey, window, options, job);
   };
   auto part = read();
   if (!part) return tl::make_unexpected(LoadError(std::move(part.error()), file.given));

@@ -26,10 +26,12 @@
 #include "session/trace_capture.h"
 #include "session/trace_work.h"
 #include "trace/reader.h"
-#include "trace/survey.h"
+#include "trace/window.h"
 #include "tree/call_tree.h"
 
 namespace jarvis::session {
+
+struct SurveyedFile;
 
 // What was recorded, as far as answers depend on it.
 struct Recorded {
@@ -48,6 +50,8 @@ class LoadedTrace {
   const std::string& path() const { return path_; }  // absolute
   std::uint64_t file_bytes() const { return file_bytes_; }
   std::uint64_t content_hash() const { return content_hash_; }
+  // Whether content_hash() tells all that the trace was made of: then it may be kept between runs.
+  bool may_be_kept() const { return may_be_kept_; }
   const trace::Trace& trace() const { return trace_; }
   const trace::EventStore& events() const { return trace_.events; }
   const std::vector<trace::TrackNames>& track_names() const { return trace_.track_names; }
@@ -91,7 +95,7 @@ class LoadedTrace {
       io::InputFile file, const trace::ReadOptions& options, Job& job,
       const std::function<std::string(std::uint64_t)>& id_of);
   friend Result<std::shared_ptr<LoadedTrace>> LoadWindow(
-      const io::InputFile& file, const trace::Survey& survey, const trace::WindowRequest& request,
+      const io::InputFile& file, const SurveyedFile& surveyed, const trace::WindowRequest& request,
       const trace::ReadOptions& options, Job& job,
       const std::function<std::string(std::uint64_t)>& id_of);
   friend Status AddCapture(const io::FilePolicy& files, const std::string& named,
@@ -104,6 +108,7 @@ class LoadedTrace {
   std::string path_;
   std::uint64_t file_bytes_ = 0;
   std::uint64_t content_hash_ = 0;
+  bool may_be_kept_ = true;
   trace::Trace trace_;
   tree::CallTree tree_;
   analysis::Attribution attribution_;
@@ -144,9 +149,9 @@ using IdChoice = std::function<std::string(std::uint64_t content_hash)>;
 Result<std::shared_ptr<LoadedTrace>> LoadTrace(io::InputFile file,
                                                const trace::ReadOptions& options, Job& job,
                                                const IdChoice& id_of = ShortId);
-// The same for a part of a recording, which has an id of its own. `survey`: of the same file.
+// The same for a part of a recording, which has an id of its own. `surveyed`: of the same file.
 Result<std::shared_ptr<LoadedTrace>> LoadWindow(const io::InputFile& file,
-                                                const trace::Survey& survey,
+                                                const SurveyedFile& surveyed,
                                                 const trace::WindowRequest& request,
                                                 const trace::ReadOptions& options, Job& job,
                                                 const IdChoice& id_of);

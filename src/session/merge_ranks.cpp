@@ -2,19 +2,19 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/limits.h"
-#include "io/byte_source.h"
 #include "session/loaded_trace.h"
 #include "session/rank_digests.h"
+#include "trace/import/trace_file.h"
 #include "trace/json_text.h"
 #include "trace/metadata.h"
 #include "trace/rank_rewriter.h"
-#include "trace/slice_reader.h"
 
 namespace jarvis::session {
 namespace {
@@ -60,28 +60,29 @@ class Merger {
     return options_.trace_bytes_max > 0 ? options_.trace_bytes_max : limits::kTraceBytesMax;
   }
 
-  Result<Head> ReadHead(const std::string& path) {
+  Result<std::unique_ptr<trace::TraceElements>> ElementsOf(const std::string& path) {
     JV_ASSIGN(io::InputFile file, files_.OpenInput(path));
-    JV_ASSIGN(const auto bytes, io::OpenBytes(std::move(file)));
-    trace::SliceReader reader(*bytes, BytesMax(), job_);
+    JV_ASSIGN(const trace::TraceFile opened, trace::TraceFile::Open(std::move(file), job_));
+    return opened.Elements(BytesMax(), job_);
+  }
+
+  Result<Head> ReadHead(const std::string& path) {
+    JV_ASSIGN(const auto elements, ElementsOf(path));
     trace::SliceText piece;
     std::uint64_t events = 0;
     for (;;) {
-      JV_ASSIGN(const bool more, reader.Next(&piece));
+      JV_ASSIGN(const bool more, elements->Next(&piece));
       if (!more) break;
       events += piece.elements;
-      job_.Report(bytes->consumed(), bytes->file_size(), "reading " + path);
+      job_.Report(elements->consumed(), elements->file_size(), "reading " + path);
     }
     if (events == 0) return Fail(ErrorCode::kNotATrace, "no event in it");
     Head head;
     head.digest.source = path;
-    head.digest.trace_id = ShortId(bytes->content_hash());
+    head.digest.trace_id = ShortId(elements->content_hash());
     head.digest.named_rank = RankInPath(path);
-    if (!bytes->damage().empty() || !reader.slicer().complete()) {
-      head.digest.damage =
-          bytes->damage().empty() ? "its text ends before its end" : bytes->damage();
-    }
-    const trace::Metadata metadata = trace::ReadMetadata(std::move(reader.slicer().values()));
+    head.digest.damage = elements->Damage();
+    const trace::Metadata metadata = trace::ReadMetadata(elements->TakeValues());
     head.digest.rank = metadata.rank;
     head.digest.world_size = metadata.world_size;
     head.backend = metadata.backend;
@@ -157,18 +158,16 @@ class Merger {
                                   .first_pid = *next_pid,
                                   .shift_ns = shift,
                                   .python_functions = options_.python_functions});
-    JV_ASSIGN(io::InputFile file, files_.OpenInput(digest.source));
-    JV_ASSIGN(const auto bytes, io::OpenBytes(std::move(file)));
-    trace::SliceReader reader(*bytes, BytesMax(), job_);
+    JV_ASSIGN(const auto elements, ElementsOf(digest.source));
     trace::SliceText piece;
     std::string text;
     for (;;) {
-      JV_ASSIGN(const bool more, reader.Next(&piece));
+      JV_ASSIGN(const bool more, elements->Next(&piece));
       if (!more) break;
       text.clear();
       rewriter.Add(piece.text(), &text);
       JV_TRY(out_.Write(text));
-      job_.Report(bytes->consumed(), bytes->file_size(), "merging rank");
+      job_.Report(elements->consumed(), elements->file_size(), "merging rank");
     }
     text.clear();
     rewriter.AddNames(&text);

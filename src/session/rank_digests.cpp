@@ -1,7 +1,6 @@
 #include "session/rank_digests.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -15,6 +14,7 @@
 #include "base/text.h"
 #include "io/byte_source.h"
 #include "session/loaded_trace.h"
+#include "trace/import/trace_file.h"
 #include "trace/rank_label.h"
 
 namespace jarvis::session {
@@ -23,6 +23,8 @@ namespace {
 constexpr int kDepthMax = 6;
 // A digest holds 100 bytes per collective: two million of them.
 constexpr std::size_t kDigestBytesMax = std::size_t{256} << 20;
+
+constexpr std::size_t kDigestHeadBytes = 256;
 
 using analysis::RankDigest;
 using Digests = std::vector<RankDigest>;
@@ -51,37 +53,26 @@ class Reader {
 
   // `hash`: of a trace's content.
   Result<Digests> Read(const std::string& path, std::uint64_t* hash, Job& job) const {
-    if (options_.is_digest) {
-      JV_ASSIGN(const bool digest, BeginsLikeDigest(path));
-      if (digest) {
-        JV_ASSIGN(const std::string text, ReadDigestText(path));
-        return options_.read_digest(text);
-      }
-    }
     JV_ASSIGN(io::InputFile file, files_.OpenInput(path));
-    JV_ASSIGN(const auto bytes, io::OpenBytes(std::move(file)));
+    JV_ASSIGN(const trace::TraceFile opened, trace::TraceFile::Open(std::move(file), job));
+    if (options_.is_digest && options_.is_digest(opened.head().substr(0, kDigestHeadBytes))) {
+      JV_ASSIGN(const std::string text, ReadDigestText(path));
+      return options_.read_digest(text);
+    }
     const std::uint64_t bytes_max =
         options_.trace_bytes_max > 0 ? options_.trace_bytes_max : limits::kTraceBytesMax;
-    JV_ASSIGN(const trace::Trace trace,
-              trace::ReadTrace(*bytes, {.threads = threads_, .bytes_max = bytes_max}, job));
-    JV_ASSIGN(Digests digests, analysis::DigestTrace(trace, job));
-    *hash = bytes->content_hash();
+    JV_ASSIGN(const trace::ImportedTrace read,
+              opened.Read({.threads = threads_, .bytes_max = bytes_max}, job));
+    JV_ASSIGN(Digests digests, analysis::DigestTrace(read.trace, job));
+    *hash = read.content_hash;
     for (RankDigest& digest : digests) {
       digest.trace_id = ShortId(*hash);
-      digest.damage = trace.damage;
+      digest.damage = read.trace.damage;
     }
     return digests;
   }
 
  private:
-  Result<bool> BeginsLikeDigest(const std::string& path) const {
-    JV_ASSIGN(io::InputFile file, files_.OpenInput(path));
-    JV_ASSIGN(const auto bytes, io::OpenBytes(std::move(file)));
-    std::array<char, 256> begin{};
-    JV_ASSIGN(const std::size_t got, bytes->Read(begin));
-    return options_.is_digest({begin.data(), got});
-  }
-
   Result<std::string> ReadDigestText(const std::string& path) const {
     JV_ASSIGN(io::InputFile file, files_.OpenInput(path));
     JV_ASSIGN(const auto bytes, io::OpenBytes(std::move(file)));
@@ -149,6 +140,16 @@ std::string HostInPath(std::string_view path) {
 
 namespace {
 
+// The first few names and how many there are further.
+std::string FirstOf(const std::vector<std::string>& names) {
+  constexpr std::size_t kTold = 4;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kTold); ++i)
+    text += (text.empty() ? "" : ", ") + names[i];
+  if (names.size() > kTold) text += fmt::format(" and {} more", names.size() - kTold);
+  return text;
+}
+
 // The files in the folders of `paths` that are none of them, in one sentence.
 void NameOthers(const io::FilePolicy& files, const std::string& folder,
                 const std::vector<std::string>& paths,
@@ -160,18 +161,36 @@ void NameOthers(const io::FilePolicy& files, const std::string& folder,
   const auto folder_of = [](std::string_view path) { return path.substr(0, path.rfind('/')); };
   for (const std::string_view path : known)
     folders.insert(folder_of(path));
-  constexpr std::size_t kTold = 4;
-  std::string names;
-  std::size_t count = 0;
+  std::vector<std::string> names;
   for (const std::string& path : *all) {
-    if (known.contains(path) || !folders.contains(folder_of(path))) continue;
-    if (++count <= kTold) names += (names.empty() ? "" : ", ") + FileName(path);
+    if (!known.contains(path) && folders.contains(folder_of(path))) names.push_back(FileName(path));
   }
-  if (count == 0) return;
+  if (names.empty()) return;
   left_out->push_back(
-      {"FILES_LEFT_OUT",
-       fmt::format("no traces by their names, left out: {}{}", names,
-                   count > kTold ? fmt::format(" and {} more", count - kTold) : "")});
+      {"FILES_LEFT_OUT", fmt::format("no traces by their names, left out: {}", FirstOf(names))});
+}
+
+// A file, or the traces that are in it where it is an archive of several.
+Status AddArchive(const io::InputFile& file, const Job& job, std::vector<std::string>* paths,
+                  std::vector<analysis::RankWarning>* left_out) {
+  JV_ASSIGN(trace::ArchiveTraces inside, trace::TracesInArchive(file, job));
+  if (inside.names.size() <= 1) {
+    paths->push_back(file.path);
+    return {};
+  }
+  std::sort(inside.names.begin(), inside.names.end(), NaturallyBefore);
+  for (const std::string& name : inside.names)
+    paths->push_back(file.path + "#" + name);
+  if (left_out == nullptr) return {};
+  if (!inside.others.empty()) {
+    left_out->push_back({"FILES_LEFT_OUT", fmt::format("no traces in the archive, left out: {}",
+                                                       FirstOf(inside.others))});
+  }
+  if (!inside.damage.empty()) {
+    left_out->push_back({"ARCHIVE_DAMAGED",
+                         fmt::format("the archive is {}: traces may be missing", inside.damage)});
+  }
+  return {};
 }
 
 // Processes that are no rank, and merged files of ranks that have files of their own.
@@ -226,11 +245,12 @@ void LeaveOut(Digests* own, Digests* of_merged, std::vector<analysis::RankWarnin
 
 Result<std::vector<std::string>> FindRankFiles(const io::FilePolicy& files,
                                                const std::vector<std::string>& given,
+                                               const Job& job,
                                                std::vector<analysis::RankWarning>* left_out) {
   std::vector<std::string> paths;
   for (const std::string& one : given) {
     JV_ASSIGN(const std::vector<std::string> below,
-              files.ListFolder(one, {".json", ".json.gz"}, kDepthMax, kRankFilesMax));
+              files.ListFolder(one, trace::TraceFileEndings(), kDepthMax, kRankFilesMax));
     if (!below.empty()) {
       paths.insert(paths.end(), below.begin(), below.end());
       if (left_out != nullptr) NameOthers(files, one, below, left_out);
@@ -239,10 +259,10 @@ Result<std::vector<std::string>> FindRankFiles(const io::FilePolicy& files,
       if (!file && file.error().code == ErrorCode::kNotATrace) {
         return Fail(ErrorCode::kTraceNotFound,
                     fmt::format("no trace (.json, .json.gz) below \"{}\"", one),
-                    "give the directory that holds one trace a rank, or the traces");
+                    "give the directory or the archive that holds one trace a rank, or the traces");
       }
       if (!file) return tl::make_unexpected(std::move(file.error()));
-      paths.push_back(file->path);
+      JV_TRY(AddArchive(*file, job, &paths, left_out));
     }
     if (paths.size() > kRankFilesMax)
       return Fail(ErrorCode::kTooLarge, fmt::format("more than {} files", kRankFilesMax));

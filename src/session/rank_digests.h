@@ -34,10 +34,11 @@ struct RankDigests {
 };
 
 // The files that `given` names: files as they are, directories with the traces and digests below
-// them. `left_out`, if given: what else lies beside these. Errors: what the policy says of the
-// first that may not be read; kTraceNotFound.
+// them, archives of several traces with these, as "ARCHIVE#NAME". `left_out`, if given: what else
+// lies beside these. Errors: what the policy says of the first that may not be read;
+// kTraceNotFound.
 Result<std::vector<std::string>> FindRankFiles(
-    const io::FilePolicy& files, const std::vector<std::string>& given,
+    const io::FilePolicy& files, const std::vector<std::string>& given, const Job& job,
     std::vector<analysis::RankWarning>* left_out = nullptr);
 
 // Digests of all of them, several at once. A file that cannot be read costs itself only; an error

@@ -8,6 +8,7 @@
 #include "io/text_file.h"
 #include "table/csv_reader.h"
 #include "table/xlsx_reader.h"
+#include "trace/import/trace_file.h"
 
 namespace jarvis::session {
 namespace {
@@ -58,6 +59,13 @@ Result<std::vector<Table>> ReadWorkbook(const io::FilePolicy& files, const std::
 
 SourceKind KindOf(const io::FilePolicy& files, const std::string& given) {
   if (io::IsInputFolder(files, given)) return SourceKind::kFolder;
+  if (const auto file = files.OpenInput(given)) {
+    if (!file->member.empty()) return SourceKind::kTrace;
+    // An archive of traces is one, or as a directory of several.
+    const auto inside = trace::TracesInArchive(*file, Job());
+    const std::size_t traces = inside ? inside->names.size() : 0;
+    if (traces > 0) return traces == 1 ? SourceKind::kTrace : SourceKind::kFolder;
+  }
   constexpr std::size_t kStart = 8;
   const auto start = io::ReadStart(files, given, kStart);
   return start && LooksLikeXlsx(*start) ? SourceKind::kWorkbook : SourceKind::kTrace;

@@ -9,11 +9,10 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "io/byte_source.h"
 #include "trace/dialect.h"
+#include "trace/import/trace_file.h"
 #include "trace/json_text.h"
 #include "trace/rank_rewriter.h"
-#include "trace/slice_reader.h"
 
 namespace jarvis::session {
 namespace {
@@ -138,18 +137,18 @@ std::string HeadOf(const trace::Metadata& metadata) {
 Status WriteTraceParts(const io::FilePolicy& files, const LoadedTrace& trace,
                        std::uint64_t trace_bytes_max, std::vector<TracePart>* parts, Job& job) {
   JV_ASSIGN(io::InputFile file, files.OpenInput(trace.path()));
-  JV_ASSIGN(const auto bytes, io::OpenBytes(std::move(file)));
+  JV_ASSIGN(const trace::TraceFile opened, trace::TraceFile::Open(std::move(file), job));
   const std::uint64_t most =
       trace_bytes_max == 0 ? std::numeric_limits<std::uint64_t>::max() : trace_bytes_max;
-  trace::SliceReader reader(*bytes, most, job);
+  JV_ASSIGN(const auto elements, opened.Elements(most, job));
   trace::SliceText piece;
   PartWriter writer(trace, parts);
   JV_TRY(writer.Begin(HeadOf(trace.trace().metadata)));
   for (;;) {
-    JV_ASSIGN(const bool more, reader.Next(&piece));
+    JV_ASSIGN(const bool more, elements->Next(&piece));
     if (!more) break;
     JV_TRY(writer.Add(piece.text()));
-    job.Report(bytes->consumed(), bytes->file_size(), "splitting");
+    job.Report(elements->consumed(), elements->file_size(), "splitting");
   }
   return writer.End();
 }

@@ -9,9 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "base/string_pool.h"
 #include "io/byte_source.h"
@@ -63,22 +61,6 @@ std::optional<std::uint64_t> NotedHash(const io::CacheFolder& folder, const File
   return hash;
 }
 
-// The hash of an open file's content, which is read from its begin to its end and then again stands
-// at its begin.
-std::optional<std::uint64_t> ReadHash(io::InputFile& file) {
-  io::InputFile again;
-  again.fd = FileDescriptor(::fcntl(file.fd.get(), F_DUPFD_CLOEXEC, 0));
-  again.given = file.given;
-  again.path = file.path;
-  again.size = file.size;
-  if (!again.fd.valid()) return std::nullopt;
-  const auto bytes = io::OpenBytes(std::move(again));
-  const std::optional<std::uint64_t> hash =
-      bytes ? std::optional((*bytes)->content_hash()) : std::nullopt;
-  if (::lseek(file.fd.get(), 0, SEEK_SET) != 0) return std::nullopt;
-  return hash;
-}
-
 bool ChangedWithin(std::chrono::nanoseconds time, const FileStamp& stamp) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return now - std::chrono::nanoseconds(stamp.changed_ns) < time;
@@ -95,14 +77,14 @@ TraceCache::~TraceCache() {
   if (writer_.joinable()) writer_.join();
 }
 
-std::shared_ptr<LoadedTrace> TraceCache::Find(io::InputFile& file, std::uint64_t bytes_max,
+std::shared_ptr<LoadedTrace> TraceCache::Find(const io::InputFile& file, std::uint64_t bytes_max,
                                               const IdChoice& id_of) const {
   if (!on() || BuildPart().empty()) return nullptr;
   const FileStamp stamp(file);
   std::optional<std::uint64_t> hash = NotedHash(folder_, stamp);
   const bool noted = hash.has_value();
   // A copy of a file that was read before, or one that was touched: its content is what counts.
-  if (!noted && HasSize(folder_.Names(), stamp.size)) hash = ReadHash(file);
+  if (!noted && HasSize(folder_.Names(), stamp.size)) hash = io::HashOf(file);
   if (!hash) return nullptr;
   io::CachedBytes kept = folder_.Read(EntryName(*hash, stamp.size));
   if (kept.bytes().empty()) return nullptr;
@@ -116,7 +98,7 @@ std::shared_ptr<LoadedTrace> TraceCache::Find(io::InputFile& file, std::uint64_t
 }
 
 void TraceCache::Keep(std::shared_ptr<const LoadedTrace> trace, FileStamp stamp) {
-  if (!on() || !options_.writes || BuildPart().empty() ||
+  if (!on() || !options_.writes || BuildPart().empty() || !trace->may_be_kept() ||
       trace->events().text_bytes < options_.text_bytes_min)
     return;
   const std::lock_guard lock(mutex_);

@@ -59,9 +59,9 @@ class TraceCache {
   // Waits until all that is to be kept is written, unless Stop() was called.
   ~TraceCache();
 
-  // The trace of an open file as it was kept, or null: then it has to be read, from the file's
-  // begin. `bytes_max`: of text; a trace with more is not given.
-  std::shared_ptr<LoadedTrace> Find(io::InputFile& file, std::uint64_t bytes_max,
+  // The trace of an open file as it was kept, or null: then it has to be read. `bytes_max`: of
+  // text; a trace with more is not given.
+  std::shared_ptr<LoadedTrace> Find(const io::InputFile& file, std::uint64_t bytes_max,
                                     const IdChoice& id_of) const;
   // Keeps a trace that was read, on a thread of its own.
   void Keep(std::shared_ptr<const LoadedTrace> trace, FileStamp stamp);

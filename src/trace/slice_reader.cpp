@@ -120,6 +120,9 @@ Result<bool> SliceReader::Next(SliceText* piece) {
 }
 
 Error SliceReader::NotATrace(std::string message, std::string hint) {
+  if (total_ == 0 && !bytes_.damage().empty())
+    return {ErrorCode::kNotATrace, fmt::format("nothing of it can be read: {}", bytes_.damage()),
+            std::move(hint)};
   while (total_ <= head_.size() && head_.size() < kHeadBytesMax) {
     const std::size_t begun = head_.size();
     head_.resize(kHeadBytesMax);
@@ -139,14 +142,7 @@ Status SliceReader::CheckSize() const {
                 fmt::format("more than {} bytes of text in one trace", bytes_max_),
                 "a server reads more with --max-trace-bytes BYTES");
   }
-  if (bytes_.compressed() && total_ > limits::kExpansionFreeBytes &&
-      total_ / limits::kExpansionMax > bytes_.consumed()) {
-    return Fail(ErrorCode::kTooLarge,
-                fmt::format("{} compressed bytes became {} bytes, more than {} times as many: no "
-                            "trace, or a trap",
-                            bytes_.consumed(), total_, limits::kExpansionMax));
-  }
-  return {};
+  return bytes_.compressed() ? io::CheckExpansion(bytes_.consumed(), total_) : Status();
 }
 
 }  // namespace jarvis::trace

@@ -30,19 +30,10 @@ TEST_CASE("what a file is, by its content") {
   Tells("NVR\0\x01"s, "Nsight Compute");
   Tells("PK\x03\x04........[Content_Types].xml", "Excel");
   Tells("PK\x03\x04........rank0.json", "zip");
-  Tells("\x28\xB5\x2F\xFD....", "zstd");
-  Tells(
-      "\xFD"
-      "7zXZ\0...."s,
-      "xz");
-  Tells("BZh9....", "bzip2");
   Tells("rank0.json" + std::string(247, '\0') + "ustar", "tar");
-  Tells("\x1F\x8B\x08\0\0"s, "twice with gzip");
   Tells("PERFILE2\x68"s, "perf");
   Tells("\x28\0\0\0\0\0\0\0{\"w\":{\"data_offsets\":[0,1]}}"s, "safetensors");
   Tells("\x18\0\0\0\0\0\0\0\xA3\x7F\x4B\x22\x09\0\0\xC0\x1A\x0D"s + "brain.Event:2", "TensorBoard");
-  Tells("\xFF\xFE{\0\"\0"s, "UTF-16");
-  Tells("\xFE\xFF\0{\0\""s, "UTF-16");
   Tells("\x80\x04\x95...device_traces..segments", "allocator");
   Tells("\x80\x02}nccl_version", "flight recorder");
   Tells("\x0A\x1C\x08\x01\x12\x09/host:CPU\0"s, "XPlane");

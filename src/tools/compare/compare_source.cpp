@@ -63,7 +63,7 @@ Result<session::ReportSource> OpenSource(session::Workspace& workspace, const st
   auto report = session::ReadReport(files, given, kind, job);
   if (report || kind != session::SourceKind::kFolder) return report;
   // A directory without tables may have ranks in it; if it has neither, tables were meant.
-  const auto ranks = session::FindRankFiles(files, {given});
+  const auto ranks = session::FindRankFiles(files, {given}, job);
   return ranks && !ranks->empty() ? SourceOfRanks(workspace, given, job) : report;
 }
 

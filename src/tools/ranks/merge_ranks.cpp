@@ -17,7 +17,7 @@ constexpr const char* kName = "merged_ranks.json.gz";
 
 Result<Answer> MergeRanks(session::Workspace& workspace, const Json& arguments, Job& job) {
   JV_ASSIGN(const std::string directory, OutputDirectory(workspace, arguments, "merged"));
-  JV_ASSIGN(const std::vector<std::string> paths, RankFilesOf(workspace, arguments));
+  JV_ASSIGN(const std::vector<std::string> paths, RankFilesOf(workspace, arguments, job));
   JV_ASSIGN(const auto folder, io::OutputFolder::Open(workspace.files(), directory, job));
   JV_TRY(folder->Claim({kName}, MayOverwrite(arguments)));
   JV_ASSIGN(const auto file, io::GzipFile::Create(*folder, kName));

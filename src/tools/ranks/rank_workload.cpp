@@ -165,7 +165,7 @@ Result<std::optional<RankWorkload>> LookAtOneRank(session::Workspace& workspace,
                                                   std::string* why_not) {
   const auto candidates = Candidates(set);
   if (candidates.empty()) return std::optional<RankWorkload>();
-  JV_ASSIGN(const std::vector<std::string> paths, RankFilesOf(workspace, arguments));
+  JV_ASSIGN(const std::vector<std::string> paths, RankFilesOf(workspace, arguments, job));
   for (const analysis::RankDigest* digest : candidates) {
     const auto path = std::find_if(paths.begin(), paths.end(), [&](const std::string& one) {
       return one == digest->source || one.ends_with("/" + digest->source);

@@ -12,7 +12,7 @@
 namespace jarvis::tools {
 
 Result<std::vector<std::string>> RankFilesOf(const session::Workspace& workspace,
-                                             const Json& arguments,
+                                             const Json& arguments, const Job& job,
                                              std::vector<analysis::RankWarning>* left_out) {
   std::vector<std::string> given;
   const auto known = workspace.Known();
@@ -22,13 +22,14 @@ Result<std::vector<std::string>> RankFilesOf(const session::Workspace& workspace
                                      [&](const auto& pair) { return pair.first == text; });
     given.push_back(loaded == known.end() ? text : loaded->second);
   }
-  return session::FindRankFiles(workspace.files(), given, left_out);
+  return session::FindRankFiles(workspace.files(), given, job, left_out);
 }
 
 Result<session::RankDigests> DigestsOf(const session::Workspace& workspace, const Json& arguments,
                                        Job& job) {
   std::vector<analysis::RankWarning> left_out;
-  JV_ASSIGN(const std::vector<std::string> paths, RankFilesOf(workspace, arguments, &left_out));
+  JV_ASSIGN(const std::vector<std::string> paths,
+            RankFilesOf(workspace, arguments, job, &left_out));
   session::RankDigestOptions options;
   options.threads = workspace.options().threads;
   options.trace_bytes_max = workspace.options().trace_bytes_max;

@@ -11,7 +11,7 @@ Result<session::RankDigests> DigestsOf(const session::Workspace& workspace, cons
                                        Job& job);
 // The files that it names. `left_out`, if given: what else lies beside them.
 Result<std::vector<std::string>> RankFilesOf(
-    const session::Workspace& workspace, const Json& arguments,
+    const session::Workspace& workspace, const Json& arguments, const Job& job,
     std::vector<analysis::RankWarning>* left_out = nullptr);
 
 // Notes of an answer about what is wrong with the ranks, the first few of them.

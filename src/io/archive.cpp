@@ -1,0 +1,71 @@
+#include "io/archive.h"
+
+#include <memory>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "io/archive_reader.h"
+#include "io/layers.h"
+
+namespace jarvis::io {
+namespace {
+
+// bzip2 gives nothing before the end of its first block, which can have that many packed bytes.
+constexpr std::size_t kPackedHeadBytes = std::size_t{1} << 20;
+
+Result<std::string> MemberHead(ArchiveReader& reader, std::size_t bytes_max) {
+  std::string raw;
+  for (std::size_t wanted = bytes_max;;) {
+    const std::size_t filled = raw.size();
+    raw.resize(wanted);
+    JV_ASSIGN(const std::size_t got, reader.Read({raw.data() + filled, wanted - filled}));
+    raw.resize(filled + got);
+    const bool packed = TellPacking(raw) != Packing::kNone;
+    if (!packed || raw.size() < wanted || wanted >= kPackedHeadBytes)
+      return packed ? UnpackedHead(std::move(raw), bytes_max) : std::move(raw);
+    wanted = kPackedHeadBytes;
+  }
+}
+
+}  // namespace
+
+Result<std::optional<ArchiveFacts>> VisitArchive(
+    const InputFile& input, const Job* job, std::size_t head_bytes,
+    const std::function<void(const ArchiveMember&)>& visit) {
+  JV_ASSIGN(Layers layers, OuterLayers(input));
+  if (layers.empty() || !HoldsFiles(layers.back().packing)) return std::nullopt;
+  const Packing packing = layers.back().packing;
+  layers.pop_back();
+  JV_ASSIGN(InputFile again, AnotherOf(input));
+  std::unique_ptr<ByteSource> bytes;
+  PlainSource* file = nullptr;
+  if (layers.empty()) {
+    auto plain = std::make_unique<PlainSource>(std::move(again));
+    file = plain.get();
+    bytes = std::move(plain);
+  } else {
+    JV_ASSIGN(bytes, Unpack(std::move(again), layers, job));
+  }
+  ArchiveReader reader(packing, std::move(bytes), file, job);
+  std::set<std::string> seen;
+  for (;;) {
+    JV_ASSIGN(const std::optional<ArchiveReader::Entry> entry, reader.Next());
+    if (!entry) break;
+    if (!entry->is_file || entry->name.empty() || !seen.insert(entry->name).second) continue;
+    if (seen.size() > kArchiveFilesMax) {
+      return Fail(ErrorCode::kTooLarge,
+                  fmt::format("{} of more than {} files", NameOf(packing), kArchiveFilesMax));
+    }
+    ArchiveMember member{entry->name, {}, entry->encrypted};
+    if (!entry->encrypted && head_bytes > 0) {
+      JV_ASSIGN(member.head, MemberHead(reader, head_bytes));
+    }
+    visit(member);
+  }
+  const std::string& below = reader.from().damage();
+  return ArchiveFacts{packing, below.empty() ? reader.damage() : below};
+}
+
+}  // namespace jarvis::io

@@ -1,0 +1,190 @@
+#include "trace/import/trace_file.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "io/archive.h"
+#include "io/file_kind.h"
+#include "io/plain_source.h"
+#include "trace/import/kineto/kineto_json.h"
+
+namespace jarvis::trace {
+namespace {
+
+// All formats, a line each.
+constexpr std::array kImporters = {
+    &kKinetoJson,
+};
+
+struct Found {
+  const Importer* importer = kImporters.front();
+  Fit fit = Fit::kNone;
+};
+
+// Who is most certain; of those who are as certain, the first.
+Found FindImporter(std::string_view head) {
+  Found best;
+  for (const Importer* importer : kImporters) {
+    const Fit fit = importer->sniff(head);
+    if (fit > best.fit) best = {importer, fit};
+  }
+  return best;
+}
+
+// Names as an answer shows them.
+std::string ListOf(const std::vector<std::string>& names) {
+  constexpr std::size_t kShownMax = 12;
+  constexpr std::size_t kNameShownMax = 120;
+  std::string list;
+  for (std::size_t i = 0; i < names.size() && i < kShownMax; ++i)
+    list +=
+        fmt::format("{}\"{}\"", i == 0 ? "" : ", ", Shortened(OneLine(names[i]), kNameShownMax));
+  if (names.size() > kShownMax) list += fmt::format(" and {} more", names.size() - kShownMax);
+  return list;
+}
+
+struct Sniffed {
+  std::optional<io::ArchiveFacts> archive;  // absent: it is none
+  struct Member {
+    std::string name;
+    Found found;
+    bool encrypted = false;
+  };
+  std::vector<Member> members;
+};
+
+Result<Sniffed> SniffMembers(const io::InputFile& file, const Job& job) {
+  Sniffed sniffed;
+  JV_ASSIGN(sniffed.archive,
+            io::VisitArchive(file, &job, kSniffedBytes, [&](const io::ArchiveMember& member) {
+              sniffed.members.push_back({member.name, FindImporter(member.head), member.encrypted});
+            }));
+  // Where some are traces for certain, what only may be one is something else beside them.
+  Fit best = Fit::kNone;
+  for (const Sniffed::Member& member : sniffed.members)
+    best = std::max(best, member.found.fit);
+  for (Sniffed::Member& member : sniffed.members) {
+    if (member.found.fit < best) member.found.fit = Fit::kNone;
+  }
+  return sniffed;
+}
+
+// What an archive without a trace in it is: some formats are archives.
+Error NoTraceIn(const io::InputFile& file, const Sniffed& sniffed) {
+  constexpr std::size_t kStartBytes = std::size_t{1} << 20;
+  const std::string_view what = io::NameOf(sniffed.archive->packing);
+  if (auto again = io::AnotherOf(file)) {
+    std::string start(kStartBytes, '\0');
+    start.resize(io::PlainSource(std::move(*again)).Read(start).value_or(0));
+    const auto kind = io::TellFileKind(start);
+    if (kind && kind->what != what)
+      return {ErrorCode::kNotATrace, fmt::format("this is {}", kind->what),
+              std::string(kind->next)};
+  }
+  std::vector<std::string> names;
+  bool encrypted = false;
+  for (const Sniffed::Member& member : sniffed.members) {
+    names.push_back(member.name);
+    encrypted = encrypted || member.encrypted;
+  }
+  std::string message = fmt::format(
+      "this is {} {}", what, encrypted ? "whose files are encrypted" : "without a trace in it");
+  if (!names.empty()) message += ": " + ListOf(names);
+  if (!sniffed.archive->damage.empty()) message += "; it is " + sniffed.archive->damage;
+  return {ErrorCode::kNotATrace, std::move(message),
+          encrypted ? "unpack it with its password and give the trace (.json or .json.gz) inside"
+                    : "give the trace itself (.json or .json.gz) or an archive with one in it"};
+}
+
+Error NoSuch(const Importer& importer, std::string_view can, std::string_view instead) {
+  return {ErrorCode::kBadValue, fmt::format("{} cannot be {}", importer.what, can),
+          std::string(instead)};
+}
+
+}  // namespace
+
+std::span<const Importer* const> Importers() {
+  return kImporters;
+}
+
+Result<TraceFile> TraceFile::Open(io::InputFile file, Job& job) {
+  std::string chosen;
+  if (file.member.empty()) {
+    JV_ASSIGN(const Sniffed sniffed, SniffMembers(file, job));
+    if (sniffed.archive) {
+      std::vector<std::string> names;
+      for (const Sniffed::Member& member : sniffed.members) {
+        if (member.found.fit != Fit::kNone) names.push_back(member.name);
+      }
+      if (names.empty()) return tl::make_unexpected(NoTraceIn(file, sniffed));
+      if (names.size() > 1) {
+        return Fail(ErrorCode::kNotATrace,
+                    fmt::format("this is {} with {} traces in it: {}",
+                                io::NameOf(sniffed.archive->packing), names.size(), ListOf(names)),
+                    fmt::format("name one: \"{}#{}\"; collectives reads all of them as the ranks "
+                                "of one job",
+                                file.given, OneLine(names.front())));
+      }
+      chosen = std::move(names.front());
+    }
+  }
+  TraceFile opened({std::move(file), std::move(chosen)}, *kImporters.front());
+  JV_ASSIGN(const auto bytes, opened.input_.Bytes(job));
+  std::string& head = opened.head_;
+  head.resize(kSniffedBytes);
+  std::size_t filled = 0;
+  while (filled < head.size()) {
+    JV_ASSIGN(const std::size_t got, bytes->Read({head.data() + filled, head.size() - filled}));
+    if (got == 0) break;
+    filled += got;
+  }
+  head.resize(filled);
+  opened.importer_ = FindImporter(head).importer;
+  return opened;
+}
+
+Result<ImportedTrace> TraceFile::Read(const ReadOptions& options, Job& job) const {
+  return importer_->read(input_, options, job);
+}
+
+Result<Survey> TraceFile::TakeSurvey(const ReadOptions& options, Job& job) const {
+  if (importer_->survey == nullptr || importer_->read_window == nullptr) {
+    return tl::make_unexpected(NoSuch(*importer_, "read in parts",
+                                      "leave steps, from_ms and to_ms out: all of it is read"));
+  }
+  return importer_->survey(input_, options, job);
+}
+
+Result<std::unique_ptr<TraceElements>> TraceFile::Elements(std::uint64_t bytes_max,
+                                                           Job& job) const {
+  if (importer_->elements == nullptr) {
+    return tl::make_unexpected(
+        NoSuch(*importer_, "copied, split or merged as JSON",
+               "ask the loaded trace instead, or give the JSON that torch.profiler exports"));
+  }
+  return importer_->elements(input_, bytes_max, job);
+}
+
+Result<ArchiveTraces> TracesInArchive(const io::InputFile& file, const Job& job) {
+  ArchiveTraces traces;
+  if (!file.member.empty()) return traces;
+  JV_ASSIGN(Sniffed sniffed, SniffMembers(file, job));
+  if (!sniffed.archive) return traces;
+  for (Sniffed::Member& member : sniffed.members) {
+    const bool is_trace = member.found.fit != Fit::kNone;
+    (is_trace ? traces.names : traces.others).push_back(std::move(member.name));
+  }
+  traces.damage = std::move(sniffed.archive->damage);
+  return traces;
+}
+
+std::vector<std::string> TraceFileEndings() {
+  return {".json", ".json.gz", ".json.zst", ".json.xz", ".json.bz2", ".json.lz4"};
+}
+
+}  // namespace jarvis::trace
