@@ -9,6 +9,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fmt/format.h>
+#include <locale.h>
 
 #include "base/text.h"
 
@@ -34,10 +35,28 @@ bool Supports(::archive* archive, Packing packing) {
   }
 }
 
-std::string NameOf(::archive_entry* entry) {
-  const char* name = ::archive_entry_pathname_utf8(entry);
-  if (name == nullptr) name = ::archive_entry_pathname(entry);
-  if (name == nullptr) return "";
+// The library gives no name that the thread's locale cannot write, and the program's has ASCII
+// alone.
+class Utf8Locale {
+ public:
+  Utf8Locale() {
+    static const locale_t utf8 = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+    if (utf8 != nullptr) before_ = ::uselocale(utf8);
+  }
+  Utf8Locale(const Utf8Locale&) = delete;
+  Utf8Locale& operator=(const Utf8Locale&) = delete;
+  ~Utf8Locale() {
+    if (before_ != nullptr) ::uselocale(before_);
+  }
+
+ private:
+  locale_t before_ = nullptr;
+};
+
+// Where even so there is none, the place in the archive is one.
+std::string NameOf(::archive_entry* entry, std::uint64_t number) {
+  const char* name = ::archive_entry_pathname(entry);
+  if (name == nullptr || *name == '\0') return fmt::format("file {}", number);
   return ValidUtf8(std::string_view(name).substr(0, kMemberNameBytesMax));
 }
 
@@ -124,6 +143,7 @@ Status ArchiveReader::Failed(int code) {
 Result<std::optional<ArchiveReader::Entry>> ArchiveReader::Next() {
   if (!opened_) JV_TRY(Open());
   if (ended_) return std::nullopt;
+  const Utf8Locale locale;
   ::archive_entry* entry = nullptr;
   const int code = ::archive_read_next_header(archive_, &entry);
   // A warning is of a name or a time that is written strangely.
@@ -135,7 +155,7 @@ Result<std::optional<ArchiveReader::Entry>> ArchiveReader::Next() {
   block_bytes_ = 0;
   block_at_ = at_ = 0;
   Entry found;
-  found.name = NameOf(entry);
+  found.name = NameOf(entry, ++entries_);
   found.is_file = !HoldsFiles(packing_) || (::archive_entry_filetype(entry) == AE_IFREG &&
                                             ::archive_entry_hardlink(entry) == nullptr);
   found.encrypted = ::archive_entry_is_encrypted(entry) != 0;

@@ -67,6 +67,7 @@ class ArchiveReader {
   const char* block_ = nullptr;
   std::size_t block_bytes_ = 0;
   std::int64_t block_at_ = 0;
+  std::uint64_t entries_ = 0;
   std::int64_t at_ = 0;         // in the entry
   std::uint64_t given_ = 0;     // bytes to the library
   std::uint64_t unpacked_ = 0;  // bytes to the caller

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/limits.h"
-#include "base/text.h"
 #include "io/archive.h"
 #include "io/layers.h"
 
@@ -47,8 +46,7 @@ Result<std::unique_ptr<ByteSource>> OpenBytes(InputFile input, const BytesOption
   }
   if (!named.empty()) {
     return Fail(ErrorCode::kTraceNotFound,
-                fmt::format("no file at \"{}\": what stands before the # is no archive",
-                            Shortened(input.given, 300)),
+                "what stands before the # is no archive with files in it",
                 "give the path of the file alone");
   }
   return Unpack(std::move(input), layers, options.job);

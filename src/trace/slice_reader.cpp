@@ -111,8 +111,9 @@ Result<bool> SliceReader::Next(SliceText* piece) {
     JV_TRY(job_.Check());
     JV_ASSIGN(const std::size_t got, bytes_.Read({text + filled, limits::kSliceBytes}));
     if (got == 0) return false;
-    if (head_.size() < kHeadBytes)
-      head_.append(text + filled, std::min(got, kHeadBytes - head_.size()));
+    // All of the first piece: where it turns out to be no JSON, that is looked at and what follows.
+    if (total_ == 0 || head_.size() < kHeadBytes)
+      head_.append(text + filled, total_ == 0 ? got : std::min(got, kHeadBytes - head_.size()));
     filled += got;
     total_ += got;
     JV_TRY(CheckSize());
@@ -123,7 +124,7 @@ Error SliceReader::NotATrace(std::string message, std::string hint) {
   if (total_ == 0 && !bytes_.damage().empty())
     return {ErrorCode::kNotATrace, fmt::format("nothing of it can be read: {}", bytes_.damage()),
             std::move(hint)};
-  while (total_ <= head_.size() && head_.size() < kHeadBytesMax) {
+  while (!slicer_.started() && total_ <= head_.size() && head_.size() < kHeadBytesMax) {
     const std::size_t begun = head_.size();
     head_.resize(kHeadBytesMax);
     const auto got = bytes_.Read({head_.data() + begun, kHeadBytesMax - begun});
@@ -131,7 +132,8 @@ Error SliceReader::NotATrace(std::string message, std::string hint) {
     head_.resize(begun + got.value_or(0));
     if (head_.size() == begun) break;
   }
-  if (const auto kind = io::TellFileKind(head_))
+  const std::string_view head(head_);
+  if (const auto kind = io::TellFileKind(slicer_.started() ? head.substr(0, kHeadBytes) : head))
     return {ErrorCode::kNotATrace, fmt::format("this is {}", kind->what), std::string(kind->next)};
   return {ErrorCode::kNotATrace, std::move(message), std::move(hint)};
 }

@@ -48,7 +48,7 @@ std::string Archived(int format, int filter, const std::vector<Member>& members,
     } else {
       ::archive_entry_set_symlink(entry, member.link.c_str());
     }
-    REQUIRE(::archive_write_header(to, entry) == ARCHIVE_OK);
+    REQUIRE(::archive_write_header(to, entry) >= ARCHIVE_WARN);  // of letters in this locale
     if (member.link.empty()) ::archive_write_data(to, member.bytes.data(), member.bytes.size());
     ::archive_entry_free(entry);
   }

@@ -28,6 +28,7 @@ HEADERS = [
     (r"zlib\.h", ("examples/", "tests/")),
     (r"isa-l/.*", ("src/io/",)),
     (r"archive(_entry)?\.h", ("src/io/archive_reader.cpp", "tests/io/")),
+    (r"locale\.h", ("src/io/archive_reader.cpp",)),
     (r"zip\.h", ("src/replay/package.cpp", "src/table/xlsx_reader.cpp", "tests/tools/",
                 "tests/table/")),
     (r"pugixml\.hpp", ("src/table/xlsx_reader.cpp",)),
