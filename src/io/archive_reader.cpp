@@ -6,12 +6,11 @@
 #include <new>
 #include <utility>
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fmt/format.h>
 #include <locale.h>
 
 #include "base/text.h"
+#include "io/archive_library.h"
 
 namespace jarvis::io {
 namespace {
@@ -20,17 +19,17 @@ constexpr std::size_t kPackedPiece = std::size_t{64} << 10;
 constexpr std::size_t kMemberNameBytesMax = 4096;
 
 // A format or filter that the library would leave to another program does not count.
-bool Supports(::archive* archive, Packing packing) {
+bool Supports(const ArchiveLibrary& library, ::archive* archive, Packing packing) {
   if (HoldsFiles(packing)) {
-    return (packing == Packing::kZip ? ::archive_read_support_format_zip(archive)
-                                     : ::archive_read_support_format_tar(archive)) == ARCHIVE_OK;
+    return (packing == Packing::kZip ? library.format_zip(archive) : library.format_tar(archive)) ==
+           ARCHIVE_OK;
   }
-  if (::archive_read_support_format_raw(archive) != ARCHIVE_OK) return false;
+  if (library.format_raw(archive) != ARCHIVE_OK) return false;
   switch (packing) {
-    case Packing::kZstd: return ::archive_read_support_filter_zstd(archive) == ARCHIVE_OK;
-    case Packing::kXz: return ::archive_read_support_filter_xz(archive) == ARCHIVE_OK;
-    case Packing::kBzip2: return ::archive_read_support_filter_bzip2(archive) == ARCHIVE_OK;
-    case Packing::kLz4: return ::archive_read_support_filter_lz4(archive) == ARCHIVE_OK;
+    case Packing::kZstd: return library.filter_zstd(archive) == ARCHIVE_OK;
+    case Packing::kXz: return library.filter_xz(archive) == ARCHIVE_OK;
+    case Packing::kBzip2: return library.filter_bzip2(archive) == ARCHIVE_OK;
+    case Packing::kLz4: return library.filter_lz4(archive) == ARCHIVE_OK;
     default: return false;
   }
 }
@@ -54,8 +53,7 @@ class Utf8Locale {
 };
 
 // Where even so there is none, the place in the archive is one.
-std::string NameOf(::archive_entry* entry, std::uint64_t number) {
-  const char* name = ::archive_entry_pathname(entry);
+std::string NameOf(const char* name, std::uint64_t number) {
   if (name == nullptr || *name == '\0') return fmt::format("file {}", number);
   return ValidUtf8(std::string_view(name).substr(0, kMemberNameBytesMax));
 }
@@ -76,7 +74,7 @@ struct ArchiveReader::Callbacks {
     } catch (...) {
       reader.thrown_ = std::current_exception();
     }
-    ::archive_set_error(archive, EIO, "reading failed");
+    reader.library_->set_error(archive, EIO, "reading failed");
     return ARCHIVE_FATAL;
   }
 
@@ -93,14 +91,15 @@ struct ArchiveReader::Callbacks {
 
 ArchiveReader::ArchiveReader(Packing packing, std::unique_ptr<ByteSource> from, PlainSource* file,
                              const Job* job)
-    : packing_(packing),
+    : library_(TheArchiveLibrary()),
+      packing_(packing),
       from_(std::move(from)),
       file_(file),
       job_(job),
       buffer_(kPackedPiece, '\0') {}
 
 ArchiveReader::~ArchiveReader() {
-  if (archive_ != nullptr) ::archive_read_free(archive_);
+  if (archive_ != nullptr) library_->read_free(archive_);
 }
 
 Result<std::size_t> ArchiveReader::ReadPacked() {
@@ -113,18 +112,24 @@ Result<std::size_t> ArchiveReader::ReadPacked() {
 
 Status ArchiveReader::Open() {
   opened_ = true;
-  archive_ = ::archive_read_new();
+  if (library_ == nullptr) {
+    return Fail(
+        ErrorCode::kNotATrace,
+        fmt::format("{}, which takes a library to unpack (libarchive.so.13)", io::NameOf(packing_)),
+        "install it (apt install libarchive13), or unpack the file and give the result");
+  }
+  archive_ = library_->read_new();
   if (archive_ == nullptr) throw std::bad_alloc();
-  if (!Supports(archive_, packing_)) {
+  if (!Supports(*library_, archive_, packing_)) {
     return Fail(
         ErrorCode::kNotATrace,
         fmt::format("{}, which this system's libarchive cannot unpack", io::NameOf(packing_)),
         "unpack it and give the result");
   }
-  ::archive_read_set_read_callback(archive_, &Callbacks::Read);
-  if (file_ != nullptr) ::archive_read_set_seek_callback(archive_, &Callbacks::Seek);
-  ::archive_read_set_callback_data(archive_, this);
-  const int code = ::archive_read_open1(archive_);
+  library_->set_read(archive_, &Callbacks::Read);
+  if (file_ != nullptr) library_->set_seek(archive_, &Callbacks::Seek);
+  library_->set_data(archive_, this);
+  const int code = library_->open(archive_);
   return code == ARCHIVE_OK ? Status() : Failed(code);
 }
 
@@ -133,8 +138,8 @@ Status ArchiveReader::Failed(int code) {
   if (thrown_ != nullptr) std::rethrow_exception(std::exchange(thrown_, nullptr));
   if (error_) return tl::make_unexpected(*std::exchange(error_, std::nullopt));
   if (code == ARCHIVE_EOF) return {};
-  if (::archive_errno(archive_) == ENOMEM) throw std::bad_alloc();
-  const char* why = ::archive_error_string(archive_);
+  if (library_->error_number(archive_) == ENOMEM) throw std::bad_alloc();
+  const char* why = library_->error_string(archive_);
   damage_ = fmt::format("{} that is cut off or corrupt near byte {} ({})", io::NameOf(packing_),
                         from_->consumed(), why == nullptr ? "no reason given" : OneLine(why));
   return {};
@@ -145,7 +150,7 @@ Result<std::optional<ArchiveReader::Entry>> ArchiveReader::Next() {
   if (ended_) return std::nullopt;
   const Utf8Locale locale;
   ::archive_entry* entry = nullptr;
-  const int code = ::archive_read_next_header(archive_, &entry);
+  const int code = library_->next_header(archive_, &entry);
   // A warning is of a name or a time that is written strangely.
   if (code != ARCHIVE_OK && code != ARCHIVE_WARN) {
     JV_TRY(Failed(code));
@@ -155,10 +160,10 @@ Result<std::optional<ArchiveReader::Entry>> ArchiveReader::Next() {
   block_bytes_ = 0;
   block_at_ = at_ = 0;
   Entry found;
-  found.name = NameOf(entry, ++entries_);
-  found.is_file = !HoldsFiles(packing_) || (::archive_entry_filetype(entry) == AE_IFREG &&
-                                            ::archive_entry_hardlink(entry) == nullptr);
-  found.encrypted = ::archive_entry_is_encrypted(entry) != 0;
+  found.name = NameOf(library_->pathname(entry), ++entries_);
+  found.is_file = !HoldsFiles(packing_) ||
+                  (library_->filetype(entry) == AE_IFREG && library_->hardlink(entry) == nullptr);
+  found.encrypted = library_->is_encrypted(entry) != 0;
   return found;
 }
 
@@ -167,7 +172,7 @@ Result<bool> ArchiveReader::NextBlock() {
   const void* block = nullptr;
   la_int64_t offset = 0;
   block_bytes_ = 0;
-  const int code = ::archive_read_data_block(archive_, &block, &block_bytes_, &offset);
+  const int code = library_->data_block(archive_, &block, &block_bytes_, &offset);
   if (code == ARCHIVE_EOF) {
     ended_ = !HoldsFiles(packing_);
     return false;

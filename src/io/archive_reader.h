@@ -19,6 +19,8 @@ struct archive;
 
 namespace jarvis::io {
 
+struct ArchiveLibrary;
+
 class ArchiveReader {
  public:
   struct Entry {
@@ -54,6 +56,7 @@ class ArchiveReader {
   Result<bool> NextBlock();
   Result<std::size_t> ReadPacked();
 
+  const ArchiveLibrary* const library_;  // null: not to be had
   const Packing packing_;
   std::unique_ptr<ByteSource> from_;
   PlainSource* const file_;

@@ -66,7 +66,8 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "librsvg2-2")  # loaded for PNG files, see output/png.h
+# Loaded for PNG files and packed traces, see output/png.h and io/archive_library.h.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "librsvg2-2, libarchive13")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 # The summary's first letter is small, as the name stands before it.
 string(SUBSTRING "${PROJECT_DESCRIPTION}" 0 1 first)

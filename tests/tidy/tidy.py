@@ -27,7 +27,7 @@ HEADERS = [
     (r"lua\.hpp", ("src/perf/sandbox.h",)),
     (r"zlib\.h", ("examples/", "tests/")),
     (r"isa-l/.*", ("src/io/",)),
-    (r"archive(_entry)?\.h", ("src/io/archive_reader.cpp", "tests/io/")),
+    (r"archive(_entry)?\.h", ("src/io/archive_library.h", "tests/io/")),
     (r"locale\.h", ("src/io/archive_reader.cpp",)),
     (r"zip\.h", ("src/replay/package.cpp", "src/table/xlsx_reader.cpp", "tests/tools/",
                 "tests/table/")),
