@@ -1,13 +1,14 @@
 #include "io/archive.h"
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "io/archive_reader.h"
-#include "io/layers.h"
 
 namespace jarvis::io {
 namespace {
@@ -31,22 +32,21 @@ Result<std::string> MemberHead(ArchiveReader& reader, std::size_t bytes_max) {
 
 }  // namespace
 
-Result<std::optional<ArchiveFacts>> VisitArchive(
-    const InputFile& input, const Job* job, std::size_t head_bytes,
-    const std::function<void(const ArchiveMember&)>& visit) {
-  JV_ASSIGN(Layers layers, OuterLayers(input));
-  if (layers.empty() || !HoldsFiles(layers.back().packing)) return std::nullopt;
+Result<std::string> VisitArchive(const InputFile& input, const Layers& layers, const Job* job,
+                                 std::size_t head_bytes,
+                                 const std::function<void(const ArchiveMember&)>& visit) {
+  JV_CHECK(!layers.empty() && HoldsFiles(layers.back().packing));
   const Packing packing = layers.back().packing;
-  layers.pop_back();
+  const Layers outside(layers.begin(), layers.end() - 1);
   JV_ASSIGN(InputFile again, AnotherOf(input));
   std::unique_ptr<ByteSource> bytes;
   PlainSource* file = nullptr;
-  if (layers.empty()) {
+  if (outside.empty()) {
     auto plain = std::make_unique<PlainSource>(std::move(again));
     file = plain.get();
     bytes = std::move(plain);
   } else {
-    JV_ASSIGN(bytes, Unpack(std::move(again), layers, job));
+    JV_ASSIGN(bytes, Unpack(std::move(again), outside, job));
   }
   ArchiveReader reader(packing, std::move(bytes), file, job);
   std::set<std::string> seen;
@@ -65,7 +65,7 @@ Result<std::optional<ArchiveFacts>> VisitArchive(
     visit(member);
   }
   const std::string& below = reader.from().damage();
-  return ArchiveFacts{packing, below.empty() ? reader.damage() : below};
+  return below.empty() ? reader.damage() : below;
 }
 
 }  // namespace jarvis::io

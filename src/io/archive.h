@@ -3,13 +3,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "base/job.h"
 #include "base/result.h"
 #include "io/file_policy.h"
-#include "io/packing.h"
+#include "io/layers.h"
 
 namespace jarvis::io {
 
@@ -22,16 +21,12 @@ struct ArchiveMember {
   bool encrypted = false;  // cannot be read
 };
 
-struct ArchiveFacts {
-  Packing packing = Packing::kNone;
-  std::string damage;  // where the archive's reading ended before its end; mostly empty
-};
-
 // Shows the regular files of an archive, in its order; of several with one name the first, which is
-// the one that this name opens. At most `head_bytes` of each are unpacked. Absent: the file is no
-// archive. Errors: those of OpenBytes, and kTooLarge: more files than the limit.
-Result<std::optional<ArchiveFacts>> VisitArchive(
-    const InputFile& input, const Job* job, std::size_t head_bytes,
-    const std::function<void(const ArchiveMember&)>& visit);
+// the one that this name opens. `layers`: from LookAt. At most `head_bytes` of each are unpacked.
+// What damage ended reading before the archive's end; mostly empty. Errors: those of OpenBytes, and
+// kTooLarge: more files than the limit. REQUIRES: the file is an archive.
+Result<std::string> VisitArchive(const InputFile& input, const Layers& layers, const Job* job,
+                                 std::size_t head_bytes,
+                                 const std::function<void(const ArchiveMember&)>& visit);
 
 }  // namespace jarvis::io

@@ -1,6 +1,6 @@
 #include "io/byte_source.h"
 
-#include <optional>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,17 +13,18 @@ namespace jarvis::io {
 namespace {
 
 // The one file of an archive of which nobody said which one is meant.
-Result<std::string> OnlyFileOf(const InputFile& input, const Job* job) {
+Result<std::string> OnlyFileOf(const InputFile& input, const Layers& outer, const Job* job) {
   std::string only;
   std::uint64_t files = 0;
-  JV_ASSIGN(const auto facts, VisitArchive(input, job, 0, [&](const ArchiveMember& member) {
-              only = member.name;
-              ++files;
-            }));
+  JV_TRY(VisitArchive(input, outer, job, 0, [&](const ArchiveMember& member) {
+    only = member.name;
+    ++files;
+  }));
   if (files == 1) return only;
-  return Fail(ErrorCode::kNotATrace,
-              fmt::format("\"{}\" is {} of {} files", input.given, NameOf(facts->packing), files),
-              fmt::format("name one of them: \"{}#NAME\"", input.given));
+  return Fail(
+      ErrorCode::kNotATrace,
+      fmt::format("\"{}\" is {} of {} files", input.given, NameOf(outer.back().packing), files),
+      fmt::format("name one of them: \"{}#NAME\"", input.given));
 }
 
 }  // namespace
@@ -34,13 +35,18 @@ Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path) {
 }
 
 Result<std::unique_ptr<ByteSource>> OpenBytes(InputFile input, const BytesOptions& options) {
-  JV_ASSIGN(Layers layers, OuterLayers(input));
+  JV_ASSIGN(const FileLook look, LookAt(input, 0));
+  return OpenBytes(std::move(input), look.layers, options);
+}
+
+Result<std::unique_ptr<ByteSource>> OpenBytes(InputFile input, const Layers& outer,
+                                              const BytesOptions& options) {
   const std::string& named = options.member.empty() ? input.member : options.member;
-  if (!layers.empty() && HoldsFiles(layers.back().packing)) {
-    std::string& member = layers.back().member;
-    member = named;
-    if (member.empty()) {
-      JV_ASSIGN(member, OnlyFileOf(input, options.job));
+  if (!outer.empty() && HoldsFiles(outer.back().packing)) {
+    Layers layers = outer;
+    layers.back().member = named;
+    if (named.empty()) {
+      JV_ASSIGN(layers.back().member, OnlyFileOf(input, outer, options.job));
     }
     return UnpackMember(std::move(input), std::move(layers), options.job);
   }
@@ -49,7 +55,7 @@ Result<std::unique_ptr<ByteSource>> OpenBytes(InputFile input, const BytesOption
                 "what stands before the # is no archive with files in it",
                 "give the path of the file alone");
   }
-  return Unpack(std::move(input), layers, options.job);
+  return Unpack(std::move(input), outer, options.job);
 }
 
 Status CheckExpansion(std::uint64_t packed, std::uint64_t unpacked) {

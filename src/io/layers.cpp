@@ -192,30 +192,35 @@ std::string UnpackedHead(std::string raw, std::size_t bytes_max) {
   }
 }
 
-Result<Layers> OuterLayers(const InputFile& input) {
+Result<FileLook> LookAt(const InputFile& input, std::size_t head_bytes) {
+  const std::size_t bytes = std::max(head_bytes, kPackingHeadBytes);
   // gzip gives its first bytes for little; what else needs more gets the file.
   constexpr std::size_t kRawBytes = std::size_t{32} << 10;
   JV_ASSIGN(InputFile first, AnotherOf(input));
   PlainSource plain(std::move(first));
-  JV_ASSIGN(const std::string raw, HeadOf(plain, kRawBytes));
+  JV_ASSIGN(const std::string raw, HeadOf(plain, std::max(bytes, kRawBytes)));
   if (raw.empty())
     return Fail(ErrorCode::kNotATrace, fmt::format("\"{}\" is empty (0 bytes)", input.given));
-  Layers layers;
+  FileLook look;
+  look.head = raw;
   for (;;) {
+    const Packing packing = TellPacking(look.head);
+    if (packing == Packing::kNone) break;
+    JV_TRY(AddLayer(packing, &look.layers));
+    if (HoldsFiles(packing)) break;
     std::unique_ptr<ByteSource> source;
-    if (std::all_of(layers.begin(), layers.end(),
+    if (std::all_of(look.layers.begin(), look.layers.end(),
                     [](const Layer& layer) { return layer.packing == Packing::kGzip; })) {
-      JV_ASSIGN(source, UnpackFrom(std::make_unique<TextSource>(raw), nullptr, layers, nullptr));
+      JV_ASSIGN(source,
+                UnpackFrom(std::make_unique<TextSource>(raw), nullptr, look.layers, nullptr));
     } else {
       JV_ASSIGN(InputFile again, AnotherOf(input));
-      JV_ASSIGN(source, Unpack(std::move(again), layers, nullptr));
+      JV_ASSIGN(source, Unpack(std::move(again), look.layers, nullptr));
     }
-    JV_ASSIGN(const std::string head, HeadOf(*source, kPackingHeadBytes));
-    const Packing packing = TellPacking(head);
-    if (packing == Packing::kNone) return layers;
-    JV_TRY(AddLayer(packing, &layers));
-    if (HoldsFiles(packing)) return layers;
+    JV_ASSIGN(look.head, HeadOf(*source, bytes));
   }
+  if (look.head.size() > bytes) look.head.resize(bytes);
+  return look;
 }
 
 Result<std::unique_ptr<ByteSource>> UnpackMember(InputFile input, Layers layers, const Job* job) {

@@ -24,8 +24,18 @@ std::string UnpackedHead(std::string raw, std::size_t bytes_max);
 // The first bytes of a source; fewer only at its end.
 Result<std::string> HeadOf(ByteSource& source, std::size_t bytes_max);
 
-// The layers down to the first archive, which is the last of them then, or to the text.
-Result<Layers> OuterLayers(const InputFile& input);
+// A file looked at from outside.
+struct FileLook {
+  Layers layers;     // down to the first archive, which is the last of them then, or to the text
+  std::string head;  // how what is behind them begins, or the archive; shorter than asked for where
+                     // that would take reading much
+  bool archive() const { return !layers.empty() && HoldsFiles(layers.back().packing); }
+};
+// Errors: those of OpenBytes.
+Result<FileLook> LookAt(const InputFile& input, std::size_t head_bytes);
+// As io::OpenBytes, with the layers that LookAt found in the same file.
+Result<std::unique_ptr<ByteSource>> OpenBytes(InputFile input, const Layers& outer,
+                                              const BytesOptions& options);
 // The source behind these layers, of which the last is an archive with its member, and behind those
 // that the member is packed in. An archive in an archive is not gone into.
 Result<std::unique_ptr<ByteSource>> UnpackMember(InputFile input, Layers layers, const Job* job);

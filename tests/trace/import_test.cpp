@@ -68,7 +68,8 @@ TEST_CASE("a format without a capability says what can be done instead") {
         return ImportedTrace{};
       },
   };
-  const TraceFile file({*io::FilePolicy().OpenInput(folder.Write("a", kOneEvent)), ""}, reads_only);
+  const TraceFile file({*io::FilePolicy().OpenInput(folder.Write("a", kOneEvent)), {}, ""},
+                       reads_only);
   CHECK(file.Read({}, job).has_value());
   const auto survey = file.TakeSurvey({}, job);
   REQUIRE_FALSE(survey.has_value());

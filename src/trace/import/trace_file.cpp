@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -49,21 +48,23 @@ std::string ListOf(const std::vector<std::string>& names) {
 }
 
 struct Sniffed {
-  std::optional<io::ArchiveFacts> archive;  // absent: it is none
   struct Member {
     std::string name;
     Found found;
     bool encrypted = false;
   };
   std::vector<Member> members;
+  std::string damage;
 };
 
-Result<Sniffed> SniffMembers(const io::InputFile& file, const Job& job) {
+Result<Sniffed> SniffMembers(const io::InputFile& file, const io::FileLook& look, const Job& job) {
   Sniffed sniffed;
-  JV_ASSIGN(sniffed.archive,
-            io::VisitArchive(file, &job, kSniffedBytes, [&](const io::ArchiveMember& member) {
-              sniffed.members.push_back({member.name, FindImporter(member.head), member.encrypted});
-            }));
+  JV_ASSIGN(
+      sniffed.damage,
+      io::VisitArchive(
+          file, look.layers, &job, kSniffedBytes, [&](const io::ArchiveMember& member) {
+            sniffed.members.push_back({member.name, FindImporter(member.head), member.encrypted});
+          }));
   // Where some are traces for certain, what only may be one is something else beside them.
   Fit best = Fit::kNone;
   for (const Sniffed::Member& member : sniffed.members)
@@ -75,9 +76,9 @@ Result<Sniffed> SniffMembers(const io::InputFile& file, const Job& job) {
 }
 
 // What an archive without a trace in it is: some formats are archives.
-Error NoTraceIn(const io::InputFile& file, const Sniffed& sniffed) {
+Error NoTraceIn(const io::InputFile& file, const io::FileLook& look, const Sniffed& sniffed) {
   constexpr std::size_t kStartBytes = std::size_t{1} << 20;
-  const std::string_view what = io::NameOf(sniffed.archive->packing);
+  const std::string_view what = io::NameOf(look.layers.back().packing);
   if (auto again = io::AnotherOf(file)) {
     std::string start(kStartBytes, '\0');
     start.resize(io::PlainSource(std::move(*again)).Read(start).value_or(0));
@@ -95,7 +96,7 @@ Error NoTraceIn(const io::InputFile& file, const Sniffed& sniffed) {
   std::string message = fmt::format(
       "this is {} {}", what, encrypted ? "whose files are encrypted" : "without a trace in it");
   if (!names.empty()) message += ": " + ListOf(names);
-  if (!sniffed.archive->damage.empty()) message += "; it is " + sniffed.archive->damage;
+  if (!sniffed.damage.empty()) message += "; it is " + sniffed.damage;
   return {ErrorCode::kNotATrace, std::move(message),
           encrypted ? "unpack it with its password and give the trace (.json or .json.gz) inside"
                     : "give the trace itself (.json or .json.gz) or an archive with one in it"};
@@ -113,38 +114,34 @@ std::span<const Importer* const> Importers() {
 }
 
 Result<TraceFile> TraceFile::Open(io::InputFile file, Job& job) {
+  JV_ASSIGN(io::FileLook look, io::LookAt(file, kSniffedBytes));
+  const bool archive = look.archive();
   std::string chosen;
-  if (file.member.empty()) {
-    JV_ASSIGN(const Sniffed sniffed, SniffMembers(file, job));
-    if (sniffed.archive) {
-      std::vector<std::string> names;
-      for (const Sniffed::Member& member : sniffed.members) {
-        if (member.found.fit != Fit::kNone) names.push_back(member.name);
-      }
-      if (names.empty()) return tl::make_unexpected(NoTraceIn(file, sniffed));
-      if (names.size() > 1) {
-        return Fail(ErrorCode::kNotATrace,
-                    fmt::format("this is {} with {} traces in it: {}",
-                                io::NameOf(sniffed.archive->packing), names.size(), ListOf(names)),
-                    fmt::format("name one: \"{}#{}\"; collectives reads all of them as the ranks "
-                                "of one job",
-                                file.given, OneLine(names.front())));
-      }
-      chosen = std::move(names.front());
+  if (archive && file.member.empty()) {
+    JV_ASSIGN(Sniffed sniffed, SniffMembers(file, look, job));
+    std::vector<std::string> names;
+    for (Sniffed::Member& member : sniffed.members) {
+      if (member.found.fit != Fit::kNone) names.push_back(member.name);
     }
+    if (names.empty()) return tl::make_unexpected(NoTraceIn(file, look, sniffed));
+    if (names.size() > 1) {
+      return Fail(ErrorCode::kNotATrace,
+                  fmt::format("this is {} with {} traces in it: {}",
+                              io::NameOf(look.layers.back().packing), names.size(), ListOf(names)),
+                  fmt::format("name one: \"{}#{}\"; collectives reads all of them as the ranks of "
+                              "one job",
+                              file.given, OneLine(names.front())));
+    }
+    chosen = std::move(names.front());
   }
-  TraceFile opened({std::move(file), std::move(chosen)}, *kImporters.front());
-  JV_ASSIGN(const auto bytes, opened.input_.Bytes(job));
-  std::string& head = opened.head_;
-  head.resize(kSniffedBytes);
-  std::size_t filled = 0;
-  while (filled < head.size()) {
-    JV_ASSIGN(const std::size_t got, bytes->Read({head.data() + filled, head.size() - filled}));
-    if (got == 0) break;
-    filled += got;
+  TraceFile opened({std::move(file), std::move(look.layers), std::move(chosen)},
+                   *kImporters.front());
+  opened.head_ = std::move(look.head);
+  if (archive || !opened.file().member.empty()) {
+    JV_ASSIGN(const auto bytes, opened.input_.Bytes(job));
+    JV_ASSIGN(opened.head_, io::HeadOf(*bytes, kSniffedBytes));
   }
-  head.resize(filled);
-  opened.importer_ = FindImporter(head).importer;
+  opened.importer_ = FindImporter(opened.head_).importer;
   return opened;
 }
 
@@ -173,13 +170,14 @@ Result<std::unique_ptr<TraceElements>> TraceFile::Elements(std::uint64_t bytes_m
 Result<ArchiveTraces> TracesInArchive(const io::InputFile& file, const Job& job) {
   ArchiveTraces traces;
   if (!file.member.empty()) return traces;
-  JV_ASSIGN(Sniffed sniffed, SniffMembers(file, job));
-  if (!sniffed.archive) return traces;
+  JV_ASSIGN(const io::FileLook look, io::LookAt(file, 0));
+  if (!look.archive()) return traces;
+  JV_ASSIGN(Sniffed sniffed, SniffMembers(file, look, job));
   for (Sniffed::Member& member : sniffed.members) {
     const bool is_trace = member.found.fit != Fit::kNone;
     (is_trace ? traces.names : traces.others).push_back(std::move(member.name));
   }
-  traces.damage = std::move(sniffed.archive->damage);
+  traces.damage = std::move(sniffed.damage);
   return traces;
 }
 

@@ -14,6 +14,7 @@
 #include "base/job.h"
 #include "io/byte_source.h"
 #include "io/file_policy.h"
+#include "io/layers.h"
 #include "trace/metadata.h"
 #include "trace/reader.h"
 #include "trace/slice_reader.h"
@@ -34,6 +35,7 @@ enum class Fit {
 // What an importer reads: an open file, whose descriptor may be asked for any place, or its bytes.
 struct TraceInput {
   io::InputFile file;
+  io::Layers layers;   // what it is packed in
   std::string member;  // of an archive: which file of it; mostly empty
 
   // Its bytes from the begin, unpacked. The job must outlive them.
