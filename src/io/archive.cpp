@@ -50,13 +50,16 @@ Result<std::string> VisitArchive(const InputFile& input, const Layers& layers, c
   }
   ArchiveReader reader(packing, std::move(bytes), file, job);
   std::set<std::string> seen;
+  std::size_t name_bytes = 0;
   for (;;) {
     JV_ASSIGN(const std::optional<ArchiveReader::Entry> entry, reader.Next());
     if (!entry) break;
     if (!entry->is_file || entry->name.empty() || !seen.insert(entry->name).second) continue;
-    if (seen.size() > kArchiveFilesMax) {
+    name_bytes += entry->name.size();
+    if (seen.size() > kArchiveFilesMax || name_bytes > kArchiveNameBytesMax) {
       return Fail(ErrorCode::kTooLarge,
-                  fmt::format("{} of more than {} files", NameOf(packing), kArchiveFilesMax));
+                  fmt::format("{} of more than {} files, or of names with more than {} bytes",
+                              NameOf(packing), kArchiveFilesMax, kArchiveNameBytesMax));
     }
     ArchiveMember member{entry->name, {}, entry->encrypted};
     if (!entry->encrypted && head_bytes > 0) {

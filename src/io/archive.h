@@ -14,6 +14,7 @@ namespace jarvis::io {
 
 // More files than any job has ranks.
 inline constexpr std::uint64_t kArchiveFilesMax = 100'000;
+inline constexpr std::size_t kArchiveNameBytesMax = std::size_t{32} << 20;  // of all names
 
 struct ArchiveMember {
   std::string name;        // in UTF-8, as the archive has it: data, never a path
@@ -24,7 +25,7 @@ struct ArchiveMember {
 // Shows the regular files of an archive, in its order; of several with one name the first, which is
 // the one that this name opens. `layers`: from LookAt. At most `head_bytes` of each are unpacked.
 // What damage ended reading before the archive's end; mostly empty. Errors: those of OpenBytes, and
-// kTooLarge: more files than the limit. REQUIRES: the file is an archive.
+// kTooLarge: more files or longer names than the limits. REQUIRES: the file is an archive.
 Result<std::string> VisitArchive(const InputFile& input, const Layers& layers, const Job* job,
                                  std::size_t head_bytes,
                                  const std::function<void(const ArchiveMember&)>& visit);

@@ -109,7 +109,8 @@ std::vector<std::optional<std::int64_t>> RanksInPaths(const std::vector<std::str
     trace::RankLabel& label = labels.emplace_back();
     // A rank by this word counts before other words that are further inside.
     for (std::string_view left = path; !left.empty() && !label.rank;) {
-      const std::size_t slash = left.rfind('/');
+      // What stands in an archive comes before the archive's name.
+      const std::size_t slash = left.find_last_of("/#");
       const trace::RankLabel found =
           trace::RankLabelIn(left.substr(slash == std::string_view::npos ? 0 : slash + 1));
       if (found.rank || label.empty()) label = found;
@@ -121,7 +122,7 @@ std::vector<std::optional<std::int64_t>> RanksInPaths(const std::vector<std::str
 }
 
 std::string HostInPath(std::string_view path) {
-  std::string_view name = path.substr(path.rfind('/') + 1);
+  std::string_view name = path.substr(path.find_last_of("/#") + 1);
   const std::size_t end = name.find(".pt.trace.json");
   if (end == std::string_view::npos) return "";
   name = name.substr(0, end);
@@ -176,12 +177,12 @@ Status AddArchive(const io::InputFile& file, const Job& job, std::vector<std::st
   JV_ASSIGN(trace::ArchiveTraces inside, trace::TracesInArchive(file, job));
   if (inside.names.size() <= 1) {
     paths->push_back(file.path);
-    return {};
+  } else {
+    std::sort(inside.names.begin(), inside.names.end(), NaturallyBefore);
+    for (const std::string& name : inside.names)
+      paths->push_back(file.path + "#" + name);
   }
-  std::sort(inside.names.begin(), inside.names.end(), NaturallyBefore);
-  for (const std::string& name : inside.names)
-    paths->push_back(file.path + "#" + name);
-  if (left_out == nullptr) return {};
+  if (left_out == nullptr || inside.names.empty()) return {};
   if (!inside.others.empty()) {
     left_out->push_back({"FILES_LEFT_OUT", fmt::format("no traces in the archive, left out: {}",
                                                        FirstOf(inside.others))});
@@ -249,11 +250,20 @@ Result<std::vector<std::string>> FindRankFiles(const io::FilePolicy& files,
                                                std::vector<analysis::RankWarning>* left_out) {
   std::vector<std::string> paths;
   for (const std::string& one : given) {
-    JV_ASSIGN(const std::vector<std::string> below,
-              files.ListFolder(one, trace::TraceFileEndings(), kDepthMax, kRankFilesMax));
+    const auto list = [&](const std::vector<std::string>& endings) {
+      return files.ListFolder(one, endings, kDepthMax, kRankFilesMax);
+    };
+    JV_ASSIGN(const std::vector<std::string> below, list(trace::TraceFileEndings()));
+    JV_ASSIGN(const std::vector<std::string> archives,
+              below.empty() ? list(trace::ArchiveFileEndings()) : std::vector<std::string>());
     if (!below.empty()) {
       paths.insert(paths.end(), below.begin(), below.end());
       if (left_out != nullptr) NameOthers(files, one, below, left_out);
+    } else if (!archives.empty()) {
+      for (const std::string& path : archives) {
+        JV_ASSIGN(const io::InputFile file, files.OpenInput(path));
+        JV_TRY(AddArchive(file, job, &paths, left_out));
+      }
     } else {
       auto file = files.OpenInput(one);
       if (!file && file.error().code == ErrorCode::kNotATrace) {

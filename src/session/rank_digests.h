@@ -34,7 +34,8 @@ struct RankDigests {
 };
 
 // The files that `given` names: files as they are, directories with the traces and digests below
-// them, archives of several traces with these, as "ARCHIVE#NAME". `left_out`, if given: what else
+// them or, where there are none, with the archives; archives of several traces with these, as
+// "ARCHIVE#NAME". `left_out`, if given: what else
 // lies beside these. Errors: what the policy says of the first that may not be read;
 // kTraceNotFound.
 Result<std::vector<std::string>> FindRankFiles(

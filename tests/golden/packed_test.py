@@ -204,6 +204,19 @@ class Ranks(Folder):
                 if name != "packed.tar":
                     self.assertIn("train.log", json.dumps(answer))
 
+    def test_a_folder_of_archives(self):
+        folder = self.folder / "artifacts"
+        folder.mkdir()
+        for rank, (_, data) in enumerate(self.job()):
+            (folder / f"rank{rank}.zip").write_bytes(zipped([("trace.json", data), ("a.log", README)]))
+        (folder / "notes.txt").write_bytes(README)
+        answers = [program.ask("collectives", traces=[str(source)], output_dir=str(self.folder / out))
+                   for source, out in ((self.folder / "job", "one"), (folder, "two"))]
+        self.assertEqual(answers[0]["total"], answers[1]["total"])
+        sync = [next((self.folder / out).rglob("nccl_implicit_sync.csv")).read_bytes()
+                for out in ("one", "two")]
+        self.assertEqual(*sync)
+
     def test_several_traces_are_listed_and_one_is_named(self):
         path = self.write("job.zip", zipped(self.job()))
         text = self.refused(path, "not_a_trace", "4 traces", "job/rank0.json", "job.zip#job/rank0.json")

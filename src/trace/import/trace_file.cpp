@@ -185,4 +185,8 @@ std::vector<std::string> TraceFileEndings() {
   return {".json", ".json.gz", ".json.zst", ".json.xz", ".json.bz2", ".json.lz4"};
 }
 
+std::vector<std::string> ArchiveFileEndings() {
+  return {".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2"};
+}
+
 }  // namespace jarvis::trace

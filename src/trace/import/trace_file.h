@@ -53,7 +53,8 @@ struct ArchiveTraces {
 // Errors: those of io::OpenBytes.
 Result<ArchiveTraces> TracesInArchive(const io::InputFile& file, const Job& job);
 
-// Endings of the names under which traces lie in folders.
+// Endings of the names under which traces lie in folders, and archives of them.
 std::vector<std::string> TraceFileEndings();
+std::vector<std::string> ArchiveFileEndings();
 
 }  // namespace jarvis::trace
