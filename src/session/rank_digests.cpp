@@ -12,7 +12,6 @@
 #include "base/limits.h"
 #include "base/parallel.h"
 #include "base/text.h"
-#include "io/byte_source.h"
 #include "session/loaded_trace.h"
 #include "trace/import/trace_file.h"
 #include "trace/rank_label.h"
@@ -56,7 +55,7 @@ class Reader {
     JV_ASSIGN(io::InputFile file, files_.OpenInput(path));
     JV_ASSIGN(const trace::TraceFile opened, trace::TraceFile::Open(std::move(file), job));
     if (options_.is_digest && options_.is_digest(opened.head().substr(0, kDigestHeadBytes))) {
-      JV_ASSIGN(const std::string text, ReadDigestText(path));
+      JV_ASSIGN(const std::string text, ReadDigestText(opened, job));
       return options_.read_digest(text);
     }
     const std::uint64_t bytes_max =
@@ -73,9 +72,8 @@ class Reader {
   }
 
  private:
-  Result<std::string> ReadDigestText(const std::string& path) const {
-    JV_ASSIGN(io::InputFile file, files_.OpenInput(path));
-    JV_ASSIGN(const auto bytes, io::OpenBytes(std::move(file)));
+  static Result<std::string> ReadDigestText(const trace::TraceFile& file, const Job& job) {
+    JV_ASSIGN(const auto bytes, file.Bytes(job));
     std::string text;
     for (;;) {
       const std::size_t filled = text.size();

@@ -301,6 +301,19 @@ class Hostile(Folder):
         entry = b"PK\1\2" + struct.pack("<H", 20) + head + struct.pack("<HHHII", 0, 0, 0, 0, 0) + b"t.json"
         end = b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, 1, 1, len(entry), len(member), 0)
         self.refused(self.write("bomb.zip", member + entry + end) + "#t.json", "too_large", "trap")
+        # A hole in a sparse file takes no bytes at all.
+        start = b'{"a": "'.ljust(512)
+        sparse = tarfile.TarInfo("t.json")
+        sparse.size = 2 * len(start)
+        head = bytearray(sparse.tobuf(tarfile.GNU_FORMAT))
+        head[156:157] = b"S"
+        head[386:410] = b"%011o\0%011o\0" % (0, len(start))
+        head[410:434] = b"%011o\0%011o\0" % (7 << 30, len(start))
+        head[483:495] = b"%011o\0" % ((7 << 30) + len(start))
+        head[148:156] = b" " * 8
+        head[148:156] = b"%06o\0 " % sum(head)
+        hole = self.write("hole.tar", bytes(head) + start * 2 + bytes(1024))
+        self.refused(hole + "#t.json", "too_large", "trap")
         # Before the one that is meant, where passing over it is what takes time.
         if shutil.which("zstd"):
             tar = io.BytesIO()

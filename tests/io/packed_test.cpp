@@ -246,7 +246,6 @@ TEST_CASE("a cut or changed file gives what can be had and says so, or one error
 
 TEST_CASE("traps end at a limit, before and behind the file that is meant") {
   const TempFolder folder;
-  // A hole of a terabyte in a sparse file takes no bytes: GNU tar's old way to write one.
   const std::string zeros(std::size_t{4} << 20, '\0');
   std::string bomb = zeros;
   for (int i = 0; i < 2; ++i)

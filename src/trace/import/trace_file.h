@@ -33,6 +33,9 @@ class TraceFile {
   // How its bytes begin, unpacked: at most kSniffedBytes.
   std::string_view head() const { return head_; }
 
+  // All its bytes, unpacked. The job must outlive them.
+  Result<std::unique_ptr<io::ByteSource>> Bytes(const Job& job) const { return input_.Bytes(job); }
+
   Result<ImportedTrace> Read(const ReadOptions& options, Job& job) const;
   // In bounded memory. kBadValue where the format cannot be read in parts or written again.
   Result<Survey> TakeSurvey(const ReadOptions& options, Job& job) const;
