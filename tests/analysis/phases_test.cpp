@@ -88,14 +88,14 @@ TEST_CASE("layers are found within a large part, and a first one that differs st
   t.Op("aten::copy_", 7200, 2700);
   double at = 200;
   for (int i = 0; i < 6; ++i) {
-    const double length = i == 0 ? 3000 : 700;
+    const double length = i == 0 ? 1600 : 700;
     t.Module("Layer_" + std::to_string(i), at, length);
     t.OpWithKernel("aten::mm", at + 10, 100, "gemm", at + 150, 400, i + 1);
     at += length + 10;
   }
   CHECK(PhaseRows(PhasesIn(t)) ==
         "before nn.Module: Model x 1 100 0\nnn.Module: Model x 1 7000 2400\n"
-        "- nn.Module: Layer (first) x 1 3000 400\n- nn.Module: Layer x 5 3500 2000\n"
+        "- nn.Module: Layer (first) x 1 1600 400\n- nn.Module: Layer x 5 3500 2000\n"
         "between nn.Module: Model and aten::copy_ x 1 100 0\naten::copy_ x 1 2700 0\n"
         "after aten::copy_ x 1 100 0\n");
 }

@@ -76,7 +76,7 @@ class SessionsTest(unittest.TestCase):
         self.assertEqual([name for name, _ in lines], LINES)
         said = dict(lines)
         self.assertRegex(said.pop("server"), r"^jarvis [0-9.]+, protocol " + protocol)
-        self.assertEqual(said.pop("files"), f"13 categories and 22 tables in {output}")
+        self.assertEqual(said.pop("files"), f"13 categories and 23 tables in {output}")
         self.assertTrue((output / "category_data/category_manifest.json").exists())
         self.assertTrue((output / "perf_report_csvs/unified_perf_summary.csv").exists())
         self.assertEqual(said["trace"][:19], "Loaded 17350 events")

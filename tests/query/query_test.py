@@ -158,7 +158,7 @@ class Answers(unittest.TestCase):
 
     def test_the_schemas_own_questions_have_answers(self):
         schema = run("query", BUNDLED, "--json")
-        self.assertEqual(len(json.loads(schema.stdout)["rows"]), 14)
+        self.assertEqual(len(json.loads(schema.stdout)["rows"]), 15)
         text = (ROOT / "src/query/relation.cpp").read_text(encoding="utf-8")
         found = re.findall(r'\{"[^"]+\?",\s*((?:"[^"]*"\s*)+)\}', text)
         self.assertEqual(len(found), 5)
@@ -403,7 +403,7 @@ class Export(unittest.TestCase):
             database = sqlite3.connect(file)
             names = {row[0] for row in database.execute(
                 "SELECT name FROM sqlite_master WHERE type = 'table'")}
-            self.assertEqual(len(names), 14)
+            self.assertEqual(len(names), 15)
             for table in names:
                 count = database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
                 self.assertEqual(str(count), ask(BUNDLED, f"SELECT count(*) FROM {table}")[0][0])

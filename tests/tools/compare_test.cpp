@@ -302,7 +302,7 @@ TEST_CASE("another number of steps") {
   const auto steps = [](int count, double us) {
     TraceText text;
     for (int i = 0; i < count; ++i) {
-      text.Annotation(fmt::format("ProfilerStep#{}", i), 1000 * i, 900);
+      text.Annotation(fmt::format("ProfilerStep#{}", i), 1000 * i, 1000);
       text.OpWithKernel("aten::mm", 1000 * i + 1, 50, "gemm", 1000 * i + 100, us, i + 1, kMm);
     }
     return text;

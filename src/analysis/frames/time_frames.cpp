@@ -48,6 +48,12 @@ class FrameMaker {
     out_.track = facts_.track;
     out_.process = facts_.process;
     out_.several_processes = facts_.several_processes;
+    UnrecordedHead head = FindUnrecordedHead(facts_, unseen_.foreign);
+    if (head.foreign.empty()) {
+      unseen_.foreign.clear();
+      unseen_.foreign_busy.clear();
+    }
+    out_.base = FindBaseOfTime(facts_, std::move(head));
     out_.foreign = unseen_.foreign;
     out_.foreign_busy = unseen_.foreign_busy;
     out_.unrecorded = unseen_.unrecorded;
@@ -89,7 +95,6 @@ class FrameMaker {
   }
 
   void MakeSteps() {
-    out_.base = FindBaseOfTime(facts_, FindUnrecordedHead(facts_, unseen_.foreign));
     out_.source = out_.base.source;
     out_.source_name = out_.base.name;
     out_.reason = out_.base.reason;

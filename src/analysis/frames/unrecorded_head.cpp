@@ -10,6 +10,7 @@ namespace {
 // A start that is later than this after its call was held up by something.
 constexpr std::int64_t kHeldUpNs = 1'000'000;
 constexpr double kOthersFill = 0.1;  // of the time that recorded work would explain
+constexpr double kNearlyAllWork = 0.9;
 constexpr double kHeadShare = 0.02;  // of all GPU events precede what is at the head
 constexpr std::size_t kHeadEvents = 3;
 // A wait for what is at the head ends soon after it.
@@ -30,6 +31,7 @@ class HeadFinder {
 
   UnrecordedHead Run() {
     if (facts_.launched.empty()) return std::move(out_);
+    if (IsNearlyAll()) out_.foreign.clear();
     for (const EventIndex e : out_.foreign)
       Reach(At(e).end_ns());
     FindHeldUp();
@@ -40,6 +42,17 @@ class HeadFinder {
 
  private:
   const trace::Event& At(EventIndex e) const { return facts_.events[e]; }
+  // Where the GPU is behind by more than the recording holds, what it does is all that there is to
+  // tell of, whoever launched it.
+  bool IsNearlyAll() const {
+    std::int64_t foreign = 0;
+    std::int64_t all = 0;
+    for (const EventIndex e : out_.foreign)
+      foreign += At(e).dur_ns;
+    for (const LaunchedWork& work : facts_.gpu)
+      all += At(work.event).dur_ns;
+    return static_cast<double>(foreign) > kNearlyAllWork * static_cast<double>(all);
+  }
   bool IsForeign(EventIndex e) const {
     return std::binary_search(out_.foreign.begin(), out_.foreign.end(), e);
   }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/attribution/collective_kernel.h"
+#include "base/number_text.h"
 #include "base/text.h"
 #include "documents/frame_text.h"
 
@@ -68,8 +69,8 @@ void AddKindRows(const session::LoadedTrace& trace, const session::TraceFrames& 
     for (const KernelLine* kernel : shown[r].kernels) {
       if (!longest.empty()) longest += "; ";
       longest +=
-          fmt::format("{} {:.3g} ms", analysis::ShortKernelName(trace.events().text(kernel->name)),
-                      ms(kernel->line.ns));
+          fmt::format("{} {} ms", analysis::ShortKernelName(trace.events().text(kernel->name)),
+                      ThreeDigits(ms(kernel->line.ns)));
     }
     const ledger::Bound& bound = bounds.work[shown[r].kind];
     answer->rows.push_back({fmt::format("kind{}", r + 1),

@@ -1,0 +1,156 @@
+// The books of small traces: what the wall waits for, what overlaps, what the host does.
+#include "ledger/books/books.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "analysis/frames/time_frames.h"
+#include "ledger/books/bounds.h"
+#include "ledger/books/step_bound.h"
+#include "support/trace_builder.h"
+
+namespace jarvis::ledger {
+namespace {
+
+using testing::TraceText;
+
+struct Kept {
+  analysis::BaseOfTime base;
+  Books books;
+
+  std::int64_t Wall(WorkKind kind) const {
+    return books.wall.work_ns[static_cast<std::size_t>(kind)] / 1000;
+  }
+  std::int64_t Idle(IdleCause cause) const {
+    return books.wall.idle_ns[static_cast<std::size_t>(cause)] / 1000;
+  }
+  const GpuLine& Gpu(WorkKind kind) const {
+    return books.gpu.kinds[static_cast<std::size_t>(kind)];
+  }
+};
+
+Kept KeptOf(const TraceText& text) {
+  const testing::Loaded loaded = testing::Load(text);
+  const analysis::Attribution attribution = analysis::Attribute(loaded.events(), loaded.tree);
+  const analysis::FrameFacts facts =
+      analysis::CollectFrameFacts({loaded.events(), loaded.tree, attribution});
+  Kept kept;
+  kept.base = analysis::MakeTimeFrames(facts).base;
+  kept.books = KeepBooks(facts, kept.base, KindsOfWork(loaded.events(), loaded.tree));
+  CHECK(kept.books.wall.total_ns() == kept.base.ns());
+  CHECK(kept.books.gpu.busy_ns <= kept.base.ns());
+  for (const GpuLine& line : kept.books.gpu.kinds) {
+    CHECK(line.exposed_ns <= line.ns);
+    CHECK(line.wall_ns <= line.ns);
+  }
+  return kept;
+}
+
+// A product and a collective that overlap by 200 us, then an idle host, then another product.
+TraceText Step() {
+  TraceText t;
+  t.Annotation("ProfilerStep#1", 0, 3000);
+  t.OpWithKernel("aten::mm", 10, 50, "ampere_sgemm_128x64_tn", 100, 500, 1);
+  t.Op("c10d::allreduce_", 70, 20).Runtime("cudaLaunchKernel", 75, 5, 2);
+  t.Kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 400, 600, 2,
+           9);
+  t.OpWithKernel("aten::mm", 2000, 50, "ampere_sgemm_128x64_tn", 2100, 500, 3);
+  return t;
+}
+
+TEST_CASE("computation counts before communication, and what overlaps is exposed on neither side") {
+  const Kept kept = KeptOf(Step());
+  CHECK(kept.base.unit == analysis::TimeUnit::kStep);
+  CHECK(kept.Wall(WorkKind::kProduct) == 1000);
+  CHECK(kept.Wall(WorkKind::kCommTransfer) == 400);
+  CHECK(kept.Gpu(WorkKind::kProduct).exposed_ns / 1000 == 800);
+  CHECK(kept.Gpu(WorkKind::kProduct).overlapped_ns() / 1000 == 200);
+  CHECK(kept.Gpu(WorkKind::kCommTransfer).ns / 1000 == 600);
+  CHECK(kept.Gpu(WorkKind::kCommTransfer).count == 1);
+  CHECK(kept.books.gpu.busy_ns / 1000 == 1400);
+}
+
+TEST_CASE("idle time has the cause that the launching thread shows") {
+  TraceText t = Step();
+  t.Python("prepare.py(3): prepare", 95, 1900);
+  const Kept kept = KeptOf(t);
+  CHECK(kept.Idle(IdleCause::kPython) > 800);  // from the end of the collective at 1000 to 1995
+  CHECK(kept.Idle(IdleCause::kTail) == 400);
+  CHECK(kept.books.host.alone_ns > 0);
+  CHECK(BoundOf(kept.base, kept.books).kind == BoundKind::kHost);
+}
+
+TEST_CASE("a call that only its first time takes long is one-time, not work of the host") {
+  TraceText t;
+  t.Annotation("ProfilerStep#1", 0, 91'000);
+  for (int i = 0; i < 30; ++i) {
+    const double at = i == 0 ? 0 : 60'000 + 1000.0 * i;
+    const double launch = i == 0 ? 60'000 : 5;
+    t.Op("aten::relu", at, launch + 10);
+    t.Runtime("cudaLaunchKernel", at + 2, launch, i + 1);
+    t.Kernel("relu_kernel", at + launch + 5, 950, i + 1);
+  }
+  const Kept kept = KeptOf(t);
+  CHECK(kept.base.unit == analysis::TimeUnit::kStep);
+  CHECK(kept.base.warm_estimated);
+  CHECK(kept.base.one_time_ns / 1'000'000 == 60);
+  CHECK(kept.base.ns() / 1'000'000 == 30);
+  CHECK(BoundOf(kept.base, kept.books).kind != BoundKind::kHost);
+}
+
+TEST_CASE("work that was launched before the recording is in no line but its own") {
+  TraceText t;
+  t.Kernel("old", 0, 3000, 900);
+  t.Annotation("ProfilerStep#1", 0, 10'000);
+  for (int i = 0; i < 9; ++i)
+    t.OpWithKernel("aten::mm", 100 + 10 * i, 8, "ampere_sgemm_128x64_tn", 3000 + 750 * i, 750,
+                   i + 1);
+  const Kept kept = KeptOf(t);
+  CHECK(kept.base.head.foreign.size() == 1);
+  CHECK(kept.base.unrecorded_ns / 1000 == 3000);
+  CHECK(kept.Wall(WorkKind::kUnknown) == 0);
+  CHECK(kept.Wall(WorkKind::kProduct) == 6750);
+  CHECK(BoundOf(kept.base, kept.books).kind == BoundKind::kGpu);
+}
+
+TEST_CASE("lines that compute nothing have a bound, those that compute have none without a floor") {
+  TraceText t = Step();
+  t.Op("aten::copy_", 2200, 20).Runtime("cudaMemcpyAsync", 2205, 5, 7);
+  t.Memcpy("Memcpy HtoD (Pageable -> Device)", 2700, 100, 7);
+  const Kept kept = KeptOf(t);
+  const Bounds bounds = BoundsOf(kept.base, kept.books);
+  const auto of = [&](WorkKind kind) { return bounds.work[static_cast<std::size_t>(kind)]; };
+  CHECK(of(WorkKind::kHostCopy).ns == 100'000);
+  CHECK(of(WorkKind::kCommTransfer).ns == 400'000);
+  CHECK_FALSE(of(WorkKind::kProduct).ns.has_value());
+  CHECK(of(WorkKind::kProduct).basis == "not assessed");
+  KnownFloors floors;
+  floors[static_cast<std::size_t>(WorkKind::kProduct)] = {1'000'000, 400'000, "a floor"};
+  CHECK(BoundsOf(kept.base, kept.books, floors)
+            .work[static_cast<std::size_t>(WorkKind::kProduct)]
+            .ns == 600'000);
+  // Of a kind whose time is mostly without a floor nothing is said.
+  floors[static_cast<std::size_t>(WorkKind::kProduct)] = {300'000, 100'000, "a floor"};
+  CHECK_FALSE(BoundsOf(kept.base, kept.books, floors)
+                  .work[static_cast<std::size_t>(WorkKind::kProduct)]
+                  .ns.has_value());
+}
+
+TEST_CASE("kernels that run at the same time are busy once, however many they are") {
+  TraceText t;
+  t.Annotation("ProfilerStep#1", 0, 2000);
+  for (int i = 0; i < 40; ++i) {
+    t.Op("aten::mm", 10 + 5 * i, 4).Runtime("cudaLaunchKernel", 11 + 5 * i, 2, i + 1);
+    t.Kernel("ampere_sgemm_128x64_tn", 400, 1000, i + 1, 100 + i);
+  }
+  const Kept kept = KeptOf(t);
+  CHECK(kept.books.gpu.busy_ns / 1000 == 1000);
+  CHECK(kept.Wall(WorkKind::kProduct) == 1000);
+  CHECK(kept.Gpu(WorkKind::kProduct).ns / 1000 == 40'000);
+  CHECK(kept.Gpu(WorkKind::kProduct).exposed_ns == 0);
+}
+
+}  // namespace
+}  // namespace jarvis::ledger
