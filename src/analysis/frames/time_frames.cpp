@@ -230,7 +230,8 @@ class FrameMaker {
            kBusy * static_cast<double>(rest.end - rest.start);
   }
 
-  Balance BalanceOf(TimeSpan span) const {
+  // `ends`: what lies before the first GPU work and after the last is told apart.
+  Balance BalanceOf(TimeSpan span, bool ends = true) const {
     Balance out;
     out.total_ns = span.end - span.start;
     const TimeSet communication = Within(sets_.communication, span);
@@ -258,8 +259,10 @@ class FrameMaker {
       out.host_before_ns = length;
       return out;
     }
-    take({{std::min(span.start, own_->start), own_->start}}, &out.host_before_ns);
-    take({{own_->end, std::max(span.end, own_->end)}}, &out.after_ns);
+    if (ends) {
+      take({{std::min(span.start, own_->start), own_->start}}, &out.host_before_ns);
+      take({{own_->end, std::max(span.end, own_->end)}}, &out.after_ns);
+    }
     take(facts_.in_first_calls, &out.idle_first_call_ns);
     take(facts_.in_calls_that_wait, &out.idle_sync_ns);
     take(facts_.in_ops, &out.idle_host_ops_ns);
@@ -267,13 +270,14 @@ class FrameMaker {
     return out;
   }
 
-  // Nothing is lost to others in it, as it begins behind them.
+  // Nothing is lost to others in it, as it begins behind them. Of several units the first and the
+  // last are like the others, whose idle time lies between two pieces of GPU work.
   Balance BalanceOfBase() {
     TimeSet lost;
     std::swap(lost, lost_);
     Balance sum;
     for (const TimeSpan& piece : out_.base.base) {
-      const Balance one = BalanceOf(piece);
+      const Balance one = BalanceOf(piece, out_.base.count == 1);
       for (std::int64_t Balance::*part :
            {&Balance::total_ns, &Balance::host_before_ns, &Balance::computation_ns,
             &Balance::exposed_comm_ns, &Balance::exposed_copy_ns, &Balance::idle_first_call_ns,
