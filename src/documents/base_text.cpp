@@ -120,13 +120,17 @@ std::string ApartText(const findings::Analysis& analysis) {
     if (MsOf(ns) * 100 < kPartShown * MsOf(all.total_ns)) return;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", Ms(MsOf(ns)), what);
   };
-  add(all.unrecorded_ns - frames.holes_ns(), "in which the GPU works on what is not recorded");
+  const analysis::BaseOfTime& base = frames.base;
+  add(base.unrecorded_ns - frames.holes_ns(),
+      base.head.foreign.empty() ? "in which the GPU works on what is not recorded"
+                                : "in which the GPU is at work launched before the recording");
   const bool numbered = std::all_of(frames.holes.begin(), frames.holes.end(),
                                     [](const auto& hole) { return hole.first.has_value(); });
   add(frames.holes_ns(), numbered ? "between steps that are not recorded"
                                   : "between steps in which nothing is recorded");
-  add(Length(frames.foreign_busy), "of GPU work launched before the recording");
   add(OutsideNs(analysis), "of GPU work outside of the steps");
+  if (base.warm_estimated)
+    add(base.one_time_ns, "that only a first pass takes (first launches, set-up, memory)");
   if (frames.apart()) {
     std::int64_t odd = 0;
     std::string why;
@@ -363,7 +367,8 @@ std::string BaseSentence(const findings::Analysis& analysis) {
   }
   if (wall.known && base.Percent(wall.first_calls_ms) >= kPartShown)
     text += fmt::format(
-        " {} of it are first calls, which happen once{}.", EachMs(analysis, wall.first_calls_ms),
+        " {} of the {} are first calls, which happen once{}.",
+        EachMs(analysis, wall.first_calls_ms), base.unit,
         WithoutFirstCalls(analysis)
             ? ": savings are of the " + EachMs(analysis, SavingBaseMs(analysis)) + " without them"
             : "");
@@ -385,11 +390,13 @@ std::string ToldTable(const findings::Analysis& analysis) {
   const auto row = [&](const char* name, double ms) {
     table.Row({name, Ms(ms), std::string(kAbsentText)});
   };
-  row("Left out: GPU works on what is not recorded",
-      MsOf(frames.whole.unrecorded_ns - frames.holes_ns()));
+  row(frames.base.head.foreign.empty() ? "Left out: GPU works on what is not recorded"
+                                       : "Left out: GPU at work launched before the recording",
+      MsOf(frames.base.unrecorded_ns - frames.holes_ns()));
   if (!frames.holes.empty())
     row("Left out: between steps that are not recorded", MsOf(frames.holes_ns()));
-  row("Left out: launched before the recording", MsOf(Length(frames.foreign_busy)));
+  if (frames.base.warm_estimated)
+    row("Left out: what only a first pass takes", MsOf(frames.base.one_time_ns));
   if (const std::int64_t outside = OutsideNs(analysis); outside > 0)
     row("Left out: GPU work outside of the steps", MsOf(outside));
   if (const auto spread = SpreadOf(analysis)) {
