@@ -390,8 +390,7 @@ std::string ToldTable(const findings::Analysis& analysis) {
   const auto row = [&](const char* name, double ms) {
     table.Row({name, Ms(ms), std::string(kAbsentText)});
   };
-  row(frames.base.head.foreign.empty() ? "Left out: GPU works on what is not recorded"
-                                       : "Left out: GPU at work launched before the recording",
+  row("Left out: GPU at work of before, or at none that is recorded",
       MsOf(frames.base.unrecorded_ns - frames.holes_ns()));
   if (!frames.holes.empty())
     row("Left out: between steps that are not recorded", MsOf(frames.holes_ns()));
