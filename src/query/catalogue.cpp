@@ -98,8 +98,8 @@ Result<Relation> Catalogue::Parts::Phases() const {
 
 Result<Relation> Catalogue::Parts::Ledger() const {
   JV_ASSIGN(const std::shared_ptr<const findings::Analysis> all, analysis_(job_));
-  const auto rows = std::make_shared<const std::vector<ledger::LedgerRow>>(ledger::LedgerRows(
-      events_, all->frames->frames.base, all->frames->books, all->line_bounds));
+  const auto rows = std::make_shared<const std::vector<ledger::LedgerRow>>(
+      ledger::LedgerRows(events_, all->frames->frames.base, all->frames->books, all->line_bounds));
   const auto of = [rows](auto cell) {
     return [rows, cell](std::size_t row) -> Value { return cell((*rows)[row]); };
   };

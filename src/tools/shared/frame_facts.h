@@ -1,8 +1,8 @@
 // The step of a trace as members of an answer.
 #pragma once
 
-#include "ledger/books/step_bound.h"
 #include "json/json.h"
+#include "ledger/books/step_bound.h"
 
 namespace jarvis::tools {
 
