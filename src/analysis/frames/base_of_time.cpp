@@ -50,10 +50,17 @@ struct Units {
 
 class BaseFinder {
  public:
-  BaseFinder(const FrameFacts& facts, UnrecordedHead head) : facts_(facts), busy_(facts.busy) {
+  BaseFinder(const FrameFacts& facts, UnrecordedHead head)
+      : facts_(facts),
+        busy_(facts.busy),
+        calls_(FindOneTimeCalls(facts)),
+        idle_calls_(Subtract(SpansOf(calls_, 0), facts.busy)),
+        long_calls_(SpansOf(calls_, kOneTimeLeastNs)),
+        idle_calls_meter_(idle_calls_),
+        long_calls_meter_(long_calls_) {
     out_.head = std::move(head);
     out_.recording = facts.recording;
-    out_.one_time_calls = FindOneTimeCalls(facts);
+    out_.one_time_calls = calls_;
     FindMainStream();
   }
 
@@ -200,12 +207,12 @@ class BaseFinder {
   }
 
   const StepHole* HoleAfter(const FoundSteps& found, std::size_t k) const {
-    for (const StepHole& hole : found.holes) {
-      if (hole.span.start >= found.steps[k].host.start &&
-          hole.span.end <= found.steps[k + 1].host.start)
-        return &hole;
-    }
-    return nullptr;
+    const auto hole = std::partition_point(
+        found.holes.begin(), found.holes.end(),
+        [&](const StepHole& one) { return one.span.start < found.steps[k].host.start; });
+    const bool between =
+        hole != found.holes.end() && hole->span.end <= found.steps[k + 1].host.start;
+    return between ? &*hole : nullptr;
   }
 
   Units Draw(FoundSteps found) const {
@@ -253,12 +260,7 @@ class BaseFinder {
   }
 
   // Of the unit, in one-time calls with an idle GPU.
-  std::int64_t OneTimeIn(std::size_t unit) const {
-    TimeSet calls;
-    for (const OneTimeCall& one : out_.one_time_calls)
-      calls.push_back(one.span);
-    return Length(Subtract(Within(Union(std::move(calls)), out_.units[unit]), facts_.busy));
-  }
+  std::int64_t OneTimeIn(std::size_t unit) const { return idle_calls_meter_.In(out_.units[unit]); }
 
   // Units that launch more than next to nothing, and whose end was recorded.
   std::vector<std::size_t> WholeUnits() const {
@@ -274,10 +276,13 @@ class BaseFinder {
       whole.push_back(i);
     }
     // The first ones may be mostly first calls, however long the others are.
-    while (whole.size() > 1 && static_cast<double>(OneTimeIn(whole.front())) >
-                                   kWarmFrom * static_cast<double>(DurationOf(whole.front()))) {
-      whole.erase(whole.begin());
+    std::size_t cold = 0;
+    while (cold + 1 < whole.size() &&
+           static_cast<double>(OneTimeIn(whole[cold])) >
+               kWarmFrom * static_cast<double>(DurationOf(whole[cold]))) {
+      ++cold;
     }
+    whole.erase(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(cold));
     constexpr std::size_t kSeveral = 3;
     const std::size_t last = out_.units.size() - 1;
     if (whole.size() < 2 || whole.back() != last) return whole;
@@ -340,23 +345,14 @@ class BaseFinder {
     if (kept.front() > 0 && cold(0) && !out_.head.any)
       out_.one_time_ns += std::max<std::int64_t>(0, out_.units[0].start - facts_.recording.start);
     for (std::size_t i = 0; i < kept.front(); ++i) {
-      const TimeSpan span = out_.units[i];
-      const bool first_calls = std::any_of(
-          out_.one_time_calls.begin(), out_.one_time_calls.end(), [&](const OneTimeCall& one) {
-            return one.span.start < span.end && one.span.end > span.start &&
-                   one.span.end - one.span.start > kOneTimeLeastNs;
-          });
-      if (cold(i) || first_calls)
+      if (cold(i) || long_calls_meter_.In(out_.units[i]) > 0)
         out_.one_time_ns += std::max({std::int64_t{0}, DurationOf(i) - unit, OneTimeIn(i)});
     }
   }
 
   void SinglePass(std::size_t unit) {
     const TimeSpan pass = out_.units[unit];
-    TimeSet calls;
-    for (const OneTimeCall& one : out_.one_time_calls)
-      calls.push_back(one.span);
-    calls = Within(Union(std::move(calls)), pass);
+    const TimeSet calls = Within(SpansOf(calls_, 0), pass);
     TimeSet cut = Subtract(calls, facts_.busy);
     // The whole of an idle gap that such calls fill.
     const TimeMeter filled(cut);
@@ -503,8 +499,21 @@ class BaseFinder {
         std::max<std::int64_t>(0, all - Length(out_.base) - one_time - out_.unrecorded_ns);
   }
 
+  static TimeSet SpansOf(const std::vector<OneTimeCall>& calls, std::int64_t least_ns) {
+    TimeSet spans;
+    for (const OneTimeCall& one : calls) {
+      if (one.span.end - one.span.start > least_ns) spans.push_back(one.span);
+    }
+    return Union(std::move(spans));
+  }
+
   const FrameFacts& facts_;
   TimeMeter busy_;
+  const std::vector<OneTimeCall> calls_;
+  const TimeSet idle_calls_;  // their time with an idle GPU
+  const TimeSet long_calls_;  // of those that take long
+  TimeMeter idle_calls_meter_;
+  TimeMeter long_calls_meter_;
   BaseOfTime out_;
   std::vector<std::int64_t> work_ns_;  // by unit
   std::vector<TimeSpan> host_;         // by unit: the host's time for it

@@ -10,6 +10,7 @@ namespace jarvis::analysis {
 namespace {
 
 constexpr double kColdFactor = 2;
+constexpr std::size_t kColdMost = 64;   // units of a cold start
 constexpr std::size_t kHeadLeast = 5;   // units of a queue-fed head
 constexpr std::size_t kAfterHead = 4;   // that must be left behind it
 constexpr double kHeadSpread = 0.15;    // of its middle
@@ -43,11 +44,14 @@ double Deviation(Durations d, std::int64_t middle) {
 
 // Past the units of a cold start.
 std::size_t PastCold(Durations d) {
+  const auto is_cold = [&](std::size_t at) {
+    const std::int64_t later = MiddleOf(d.subspan(at + 1));
+    return static_cast<double>(d[at]) > kColdFactor * static_cast<double>(later);
+  };
+  const std::size_t most = std::min(kColdMost, d.size() - 2);
   std::size_t at = 0;
-  while (at + 2 < d.size() && at<kChangeLooked&& static_cast<double>(d[at])> kColdFactor *
-                                  static_cast<double>(MiddleOf(d.subspan(at + 1)))) {
+  while (at < most && is_cold(at))
     ++at;
-  }
   return at;
 }
 

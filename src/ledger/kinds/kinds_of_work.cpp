@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,10 @@ using trace::kNoEvent;
 
 // Ops around a launch that are asked: a kernel belongs to the inner ones.
 constexpr int kOpsMax = 4;
+constexpr int kCallersMax = 64;  // events around it that are looked at
+// Programs have some thousand kernels. Of recordings with more names the rest has no kind, so that
+// they do not take seconds.
+constexpr std::size_t kDistinctMax = 20'000;
 
 // The sub of the row of names/inductor_triton.json for names that tell nothing.
 constexpr std::string_view kNoOpList = "inductor without op list";
@@ -55,19 +60,33 @@ std::string_view TypesOf(const EventStore& events, EventIndex op) {
   return types[0] == types[1] ? "same" : "differ";
 }
 
-KernelKind KindByOp(const EventStore& events, const tree::CallTree& tree, EventIndex gpu_event) {
+// What ops say, asked once an op's name and types.
+using OpKinds = std::unordered_map<std::uint64_t, KernelKind>;
+
+KernelKind KindOfOp(const EventStore& events, EventIndex op, OpKinds* known) {
+  const std::uint64_t key =
+      std::uint64_t{events[op].name} << 32 | std::uint64_t{events.args_of(op).types};
+  const auto [found, added] = known->try_emplace(key);
+  if (!added || known->size() > kDistinctMax) return found->second;
+  std::string text(events.name(op));
+  if (const auto types = TypesOf(events, op); !types.empty()) text.append(" ").append(types);
+  found->second = OpTable().Find(text);
+  return found->second;
+}
+
+KernelKind KindByOp(const EventStore& events, const tree::CallTree& tree, EventIndex gpu_event,
+                    OpKinds* known) {
   int asked = 0;
-  for (EventIndex e = tree.parent(gpu_event); e != kNoEvent && asked < kOpsMax;
-       e = tree.parent(e)) {
+  int looked = 0;
+  for (EventIndex e = tree.parent(gpu_event);
+       e != kNoEvent && asked < kOpsMax && looked < kCallersMax; e = tree.parent(e), ++looked) {
     // A graph is launched as one: its kernels are not the work of the op around the launch.
     if (trace::IsLaunchCall(events[e].kind) && ContainsNoCase(events.name(e), "graphlaunch")) {
       return {};
     }
     if (events[e].kind != EventKind::kCpuOp) continue;
     ++asked;
-    std::string text(events.name(e));
-    if (const auto types = TypesOf(events, e); !types.empty()) text.append(" ").append(types);
-    KernelKind kind = OpTable().Find(text);
+    KernelKind kind = KindOfOp(events, e, known);
     if (kind.kind == WorkKind::kUnknown) continue;
     kind.basis = KindBasis::kOp;
     return kind;
@@ -147,13 +166,14 @@ KindsOfWork::KindsOfWork(const EventStore& events, const tree::CallTree& tree) :
       names.emplace_back(at->first, &at->second);  // the map's elements stay where they are
   }
   // Most of the time goes into compiling the rows that the first names need.
-  ParallelFor(names.size(), 0, [&](std::size_t i) {
+  ParallelFor(std::min(names.size(), kDistinctMax), 0, [&](std::size_t i) {
     *names[i].second = ClassifyKernelName(events.strings[names[i].first]);
   });
   const bool marks_sizes = std::any_of(names.begin(), names.end(), [&](const auto& name) {
     return name.second->sub == kNoOpList &&
            TritonSignatureOf(events.strings[name.first]).marks_sizes;
   });
+  OpKinds of_ops;
   for (const EventIndex e : gpu_events) {
     if (of_name_.at(events[e].name).kind != WorkKind::kUnknown) continue;
     const trace::Event& event = events[e];
@@ -165,7 +185,7 @@ KindsOfWork::KindsOfWork(const EventStore& events, const tree::CallTree& tree) :
               .precision = {},
               .library = "memory_operations"};
     } else {
-      kind = KindByOp(events, tree, e);
+      kind = KindByOp(events, tree, e, &of_ops);
       if (kind.kind == WorkKind::kUnknown && of_name_.at(event.name).sub == kNoOpList) {
         kind = KindByLaunchShape(events, e, marks_sizes);
       }
