@@ -1,10 +1,11 @@
-// Sets of time intervals [start, end): union, difference, total length.
+// Sets of time intervals [start, end): union, difference, intersection, total length.
 //
 // T is std::int64_t (nanoseconds, exact) or double (microseconds, where a reference's rounding must
 // be reproduced). Touching intervals merge; empty ones add nothing to a length.
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 namespace jarvis {
@@ -74,6 +75,19 @@ IntervalSet<T> Subtract(const IntervalSet<T>& from, const IntervalSet<T>& what) 
   IntervalSet<T> left;
   SubtractInto(from, what, &left);
   return left;
+}
+
+// What both have.
+template <typename T>
+IntervalSet<T> Intersect(const IntervalSet<T>& a, const IntervalSet<T>& b) {
+  return Subtract(a, Subtract(a, b));
+}
+
+template <typename T>
+bool Contains(const IntervalSet<T>& set, T at) {
+  const auto after = std::partition_point(set.begin(), set.end(),
+                                          [&](const Interval<T>& one) { return one.start <= at; });
+  return after != set.begin() && at < std::prev(after)->end;
 }
 
 template <typename T>

@@ -16,4 +16,12 @@ T UpperMedian(std::vector<T> values) {
   return *middle;
 }
 
+// The lower one. Linear. REQUIRES: there is a value.
+template <typename T>
+T LowerMedian(std::vector<T> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 }  // namespace jarvis

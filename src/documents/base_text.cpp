@@ -124,7 +124,7 @@ std::string ApartText(const findings::Analysis& analysis) {
   add(base.unrecorded_ns - frames.holes_ns(),
       base.head.foreign.empty() ? "in which the GPU works on what is not recorded"
                                 : "in which the GPU is at work launched before the recording");
-  const bool numbered = std::all_of(frames.holes.begin(), frames.holes.end(),
+  const bool numbered = std::all_of(frames.base.holes.begin(), frames.base.holes.end(),
                                     [](const auto& hole) { return hole.first.has_value(); });
   add(frames.holes_ns(), numbered ? "between steps that are not recorded"
                                   : "between steps in which nothing is recorded");
@@ -392,7 +392,7 @@ std::string ToldTable(const findings::Analysis& analysis) {
   };
   row("Left out: GPU at work of before, or at none that is recorded",
       MsOf(frames.base.unrecorded_ns - frames.holes_ns()));
-  if (!frames.holes.empty())
+  if (!frames.base.holes.empty())
     row("Left out: between steps that are not recorded", MsOf(frames.holes_ns()));
   if (frames.base.warm_estimated)
     row("Left out: what only a first pass takes", MsOf(frames.base.one_time_ns));

@@ -24,7 +24,7 @@ bool IsWorth(std::int64_t ns, const TimeFrames& frames) {
 std::string Opening(const TimeFrames& frames) {
   const std::size_t steps = frames.steps.size();
   const std::string step = FrameMs(frames.step_ns);
-  if (frames.source == StepSource::kNone)
+  if (frames.base.source == StepSource::kNone)
     return fmt::format("No step is marked; recording of {} ms", step);
   const bool all_steady = frames.steady_steps == steps;
   if (steps > 1 && !all_steady && frames.steady_host_ns) {
@@ -99,7 +99,7 @@ std::vector<std::string> FrameNotes(const TimeFrames& frames) {
             "the GPU was busy with something that is not in the trace; this is not idle time",
             FrameMs(unrecorded)));
   }
-  for (const analysis::StepHole& hole : frames.holes) {
+  for (const analysis::StepHole& hole : frames.base.holes) {
     const std::int64_t ns = hole.span.end - hole.span.start;
     const std::string which =
         !hole.first ? "nothing was recorded"

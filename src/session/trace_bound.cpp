@@ -10,10 +10,9 @@ Result<ledger::StepBound> BoundOf(const LoadedTrace& trace, const Job& job) {
   JV_ASSIGN(const auto made, FramesOf(trace, job));
   JV_ASSIGN(const auto cost, ProfilingCostOf(trace, job));
   const analysis::BaseOfTime& base = made->frames.base;
-  const analysis::TimeMeter in_base(base.host_base);
   double pauses_ns = 0;
   for (const analysis::HostCost& pause : analysis::FramePauses(*cost)) {
-    if (in_base.In({pause.begin_ns, pause.begin_ns + 1}) > 0) pauses_ns += pause.low_ns;
+    if (Contains(base.host_base, pause.begin_ns)) pauses_ns += pause.low_ns;
   }
   return ledger::BoundOf(base, made->books, static_cast<std::int64_t>(pauses_ns));
 }

@@ -70,11 +70,11 @@ TEST_CASE("steps that were not recorded are a hole, which is no idle time of any
     at += 1000;
   }
   const TimeFrames frames = FramesOfMarks(t);
-  REQUIRE(frames.holes.size() == 2);
-  CHECK(*frames.holes[0].first == 5);
-  CHECK(*frames.holes[0].last == 11);
-  CHECK(*frames.holes[1].first == 15);
-  CHECK(*frames.holes[1].last == 39);
+  REQUIRE(frames.base.holes.size() == 2);
+  CHECK(*frames.base.holes[0].first == 5);
+  CHECK(*frames.base.holes[0].last == 11);
+  CHECK(*frames.base.holes[1].first == 15);
+  CHECK(*frames.base.holes[1].last == 39);
   CHECK(frames.steady_steps == 9);
   CHECK(Microseconds(frames.step_ns) == 1000);
   CHECK(Microseconds(frames.holes_ns()) == 1000000);
@@ -84,7 +84,7 @@ TEST_CASE("steps that were not recorded are a hole, which is no idle time of any
   TraceText twice;
   for (int i = 0; i < 4; ++i)
     AddStep(&twice, "ProfilerStep#" + std::to_string(2 * i), 1000.0 * i, 1000, 9, &id);
-  CHECK(FramesOfMarks(twice).holes.empty());
+  CHECK(FramesOfMarks(twice).base.holes.empty());
 }
 
 TEST_CASE("a hole between steps without numbers is where nothing at all was recorded") {
@@ -100,11 +100,11 @@ TEST_CASE("a hole between steps without numbers is where nothing at all was reco
     return t;
   };
   const TimeFrames hole = FramesOfMarks(trace(false));
-  REQUIRE(hole.holes.size() == 1);
-  CHECK_FALSE(hole.holes[0].first.has_value());
+  REQUIRE(hole.base.holes.size() == 1);
+  CHECK_FALSE(hole.base.holes[0].first.has_value());
   CHECK(hole.steady_steps == 8);
   CHECK(Microseconds(hole.step_ns) == 990);  // before the hole until the last that is recorded
-  CHECK(FramesOfMarks(trace(true)).holes.empty());
+  CHECK(FramesOfMarks(trace(true)).base.holes.empty());
 }
 
 TEST_CASE("without the host the marks on the stream that works most are the steps") {
@@ -122,7 +122,7 @@ TEST_CASE("without the host the marks on the stream that works most are the step
     t.Kernel("nccl", at + 601, 300, 20 + i, 20);
   }
   const TimeFrames frames = FramesOfMarks(t);
-  CHECK(frames.source == StepSource::kMarks);
+  CHECK(frames.base.source == StepSource::kMarks);
   REQUIRE(frames.steps.size() == 3);
   CHECK(frames.steps[1].number == 4);
   CHECK(SpanText(frames.steps[1].host) == "[1000, 2000)");

@@ -49,7 +49,7 @@ TraceText Behind() {
 
 TEST_CASE("the GPU work of a step is what it launched, however late it runs") {
   const TimeFrames frames = FramesIn(Behind());
-  CHECK(frames.source == StepSource::kMarks);
+  CHECK(frames.base.source == StepSource::kMarks);
   REQUIRE(frames.steps.size() == 2);
   CHECK(frames.steps[0].number == 7);
   CHECK(Text(frames.steps[0].host) == "[0, 10000)");
@@ -254,8 +254,8 @@ TEST_CASE("a step that loads code is set apart, and the others are steady") {
     t.Op("aten::add_", start + 2500, 400);
   }
   const TimeFrames frames = FramesIn(t);
-  CHECK(frames.source == StepSource::kModule);
-  CHECK(frames.source_name == "nn.Module: Net_0");
+  CHECK(frames.base.source == StepSource::kModule);
+  CHECK(frames.base.name == "nn.Module: Net_0");
   REQUIRE(frames.steps.size() == 4);
   CHECK(Text(frames.steps[0].host) == "[0, 100000)");
   CHECK_FALSE(frames.steps[0].steady);
@@ -301,8 +301,8 @@ TEST_CASE("without marks and names, the launched kernels tell the period") {
     }
   }
   const TimeFrames frames = FramesIn(t);
-  CHECK(frames.source == StepSource::kKernelPeriod);
-  CHECK(frames.source_name == "k_in");
+  CHECK(frames.base.source == StepSource::kKernelPeriod);
+  CHECK(frames.base.name == "k_in");
   REQUIRE(frames.steps.size() == 6);
   CHECK(frames.steps[2].gpu_events == 4);
 }
@@ -318,13 +318,13 @@ TEST_CASE("what repeats within one call of a module, or within one launch, is no
     }
     return t;
   };
-  CHECK(FramesIn(layers(false)).source == StepSource::kKernelPeriod);
-  CHECK(FramesIn(layers(true)).source == StepSource::kNone);
+  CHECK(FramesIn(layers(false)).base.source == StepSource::kKernelPeriod);
+  CHECK(FramesIn(layers(true)).base.source == StepSource::kNone);
   TraceText replay;
   replay.Runtime("cudaGraphLaunch", 0, 50, 1);
   for (int i = 0; i < 24; ++i)
     replay.Kernel(i % 4 == 0 ? "k_in" : i % 4 == 3 ? "k_out" : "k_mid", 100 + 40.0 * i, 30, 1);
-  CHECK(FramesIn(replay).source == StepSource::kNone);
+  CHECK(FramesIn(replay).base.source == StepSource::kNone);
 }
 
 TEST_CASE("passes within one call of a pipeline are no steps, its calls are") {
@@ -343,9 +343,9 @@ TEST_CASE("passes within one call of a pipeline are no steps, its calls are") {
     }
     return t;
   };
-  CHECK(FramesIn(requests(1)).source == StepSource::kNone);
+  CHECK(FramesIn(requests(1)).base.source == StepSource::kNone);
   const TimeFrames two = FramesIn(requests(2));
-  CHECK(two.source_name == call);
+  CHECK(two.base.name == call);
   CHECK(two.steps.size() == 2);
   call = nullptr;
   CHECK(FramesIn(requests(1)).steps.size() == 4);
@@ -428,8 +428,8 @@ TEST_CASE("what a recording lacks is absent, with the reason") {
     TraceText t;
     t.Kernel("a", 0, 100, 1).Kernel("b", 200, 100, 2);
     const TimeFrames frames = FramesIn(t);
-    CHECK(frames.source == StepSource::kNone);
-    CHECK(frames.reason.find("no host events") != std::string::npos);
+    CHECK(frames.base.source == StepSource::kNone);
+    CHECK(frames.base.reason.find("no host events") != std::string::npos);
     CHECK(frames.foreign.empty());
     CHECK(Us(frames.window_busy_ns) == 200);
     CHECK(Us(frames.step_ns) == 300);

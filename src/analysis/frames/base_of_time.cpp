@@ -7,6 +7,7 @@
 
 #include "analysis/attribution/module_paths.h"
 #include "analysis/host/host_walk.h"
+#include "base/median.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -30,9 +31,6 @@ constexpr std::size_t kBlocksLeast = 4, kBlocksMost = 200;
 constexpr double kBlocksHold = 0.3;      // of the modules' time
 constexpr double kFirstBlockIdle = 0.2;  // above the mean of the later ones
 
-TimeSet Meet(const TimeSet& a, const TimeSet& b) {
-  return Subtract(a, Subtract(a, b));
-}
 TimeSet Join(TimeSet a, const TimeSet& b) {
   a.insert(a.end(), b.begin(), b.end());
   return Union(std::move(a));
@@ -54,13 +52,13 @@ class BaseFinder {
       : facts_(facts),
         busy_(facts.busy),
         calls_(FindOneTimeCalls(facts)),
-        idle_calls_(Subtract(SpansOf(calls_, 0), facts.busy)),
-        long_calls_(SpansOf(calls_, kOneTimeLeastNs)),
+        idle_calls_(Subtract(Union(calls_), facts.busy)),
+        long_calls_(LongOf(calls_)),
         idle_calls_meter_(idle_calls_),
         long_calls_meter_(long_calls_) {
     out_.head = std::move(head);
     out_.recording = facts.recording;
-    out_.one_time_calls = calls_;
+    out_.first_calls = Union(std::move(calls_));
     FindMainStream();
   }
 
@@ -102,26 +100,27 @@ class BaseFinder {
   }
 
   void ChooseUnits() {
-    for (FoundSteps& found : StepCandidates(facts_)) {
-      Units drawn = Draw(std::move(found));
-      if (facts_.gpu_work() && drawn.inside < kHoldsNearlyAll) continue;
-      if (drawn.found.inferred && !AreAlike(drawn.work_ns)) continue;
-      out_.source = drawn.found.source;
-      out_.unit = drawn.found.unit;
-      out_.name = std::move(drawn.found.name);
-      out_.holes = std::move(drawn.found.holes);
-      out_.host_units = std::move(drawn.found.steps);
-      out_.units = std::move(drawn.units);
-      host_ = std::move(drawn.host);
-      out_.by_completion = drawn.by_completion;
-      work_ns_ = std::move(drawn.work_ns);
-      to_the_end_ = drawn.found.to_the_end;
-      return;
-    }
+    if (OfferSteps(facts_, [&](FoundSteps found) { return Take(Draw(std::move(found))); })) return;
     out_.reason = WhyNoSteps(facts_);
     const std::int64_t end = facts_.recording.end;
     out_.units = {{std::min(end, std::max(facts_.recording.start, head())), end}};
     out_.by_completion = true;
+  }
+
+  bool Take(Units drawn) {
+    if (facts_.gpu_work() && drawn.inside < kHoldsNearlyAll) return false;
+    if (drawn.found.inferred && !AreAlike(drawn.work_ns)) return false;
+    out_.source = drawn.found.source;
+    out_.unit = drawn.found.unit;
+    out_.name = std::move(drawn.found.name);
+    out_.holes = std::move(drawn.found.holes);
+    out_.host_units = std::move(drawn.found.steps);
+    out_.units = std::move(drawn.units);
+    host_ = std::move(drawn.host);
+    out_.by_completion = drawn.by_completion;
+    work_ns_ = std::move(drawn.work_ns);
+    to_the_end_ = drawn.found.to_the_end;
+    return true;
   }
 
   // Scopes that nobody meant as units are units only if most of them do some of the work.
@@ -352,7 +351,7 @@ class BaseFinder {
 
   void SinglePass(std::size_t unit) {
     const TimeSpan pass = out_.units[unit];
-    const TimeSet calls = Within(SpansOf(calls_, 0), pass);
+    const TimeSet calls = Within(out_.first_calls, pass);
     TimeSet cut = Subtract(calls, facts_.busy);
     // The whole of an idle gap that such calls fill.
     const TimeMeter filled(cut);
@@ -472,7 +471,7 @@ class BaseFinder {
       return;
     }
     const TimeSet gaps = Subtract(Within(TimeSet{pass}, blocks.front()), facts_.busy);
-    std::int64_t wanted = excess - Length(Meet(gaps, *cut));
+    std::int64_t wanted = excess - Length(Intersect(gaps, *cut));
     TimeSet rest = Subtract(gaps, *cut);
     std::stable_sort(rest.begin(), rest.end(), [](const TimeSpan& a, const TimeSpan& b) {
       return a.end - a.start > b.end - b.start;
@@ -499,19 +498,17 @@ class BaseFinder {
         std::max<std::int64_t>(0, all - Length(out_.base) - one_time - out_.unrecorded_ns);
   }
 
-  static TimeSet SpansOf(const std::vector<OneTimeCall>& calls, std::int64_t least_ns) {
-    TimeSet spans;
-    for (const OneTimeCall& one : calls) {
-      if (one.span.end - one.span.start > least_ns) spans.push_back(one.span);
-    }
-    return Union(std::move(spans));
+  static TimeSet LongOf(TimeSet calls) {
+    std::erase_if(calls,
+                  [](const TimeSpan& one) { return one.end - one.start <= kOneTimeLeastNs; });
+    return Union(std::move(calls));
   }
 
   const FrameFacts& facts_;
   TimeMeter busy_;
-  const std::vector<OneTimeCall> calls_;
-  const TimeSet idle_calls_;  // their time with an idle GPU
-  const TimeSet long_calls_;  // of those that take long
+  std::vector<TimeSpan> calls_;  // one-time ones, until the constructor is done
+  const TimeSet idle_calls_;     // their time with an idle GPU
+  const TimeSet long_calls_;     // of those that take long
   TimeMeter idle_calls_meter_;
   TimeMeter long_calls_meter_;
   BaseOfTime out_;

@@ -24,14 +24,6 @@
 
 namespace jarvis::analysis {
 
-// A call that only the first of its kind takes: a kernel's first launch, a library's set-up, memory
-// taken from the driver while the GPU had nothing to do.
-struct OneTimeCall {
-  EventIndex call;
-  enum class Kind : std::uint8_t { kFirstLaunch, kSetUp, kMemory } kind;
-  TimeSpan span;
-};
-
 // Where the GPU is at work that was launched before the recording, or at none that is recorded.
 struct UnrecordedHead {
   std::int64_t end_ns = 0;          // from here on its time is the recording's own
@@ -39,12 +31,15 @@ struct UnrecordedHead {
   bool held_up = false;             // by what is not recorded
   std::vector<EventIndex> foreign;  // GPU events without a launch at the head of their stream, by
                                     // index
+  bool IsForeign(EventIndex gpu) const;
 };
 // unrecorded_head.cpp
 UnrecordedHead FindUnrecordedHead(const FrameFacts& facts, std::vector<EventIndex> foreign);
 
-// one_time.cpp
-std::vector<OneTimeCall> FindOneTimeCalls(const FrameFacts& facts);
+// Calls that only the first of their kind takes, by start: a kernel's first launch, a library's
+// set-up, memory taken from the driver; those in which the GPU had mostly nothing to do. In
+// one_time.cpp.
+std::vector<TimeSpan> FindOneTimeCalls(const FrameFacts& facts);
 
 struct BaseOfTime {
   TimeUnit unit = TimeUnit::kRecording;
@@ -72,8 +67,8 @@ struct BaseOfTime {
   bool one_time_in_base = false;
   std::int64_t unrecorded_ns = 0;
   std::int64_t left_out_ns = 0;
-  std::vector<OneTimeCall> one_time_calls;  // by start
-  TimeSet one_time;                         // of a single pass: its one-time stretches
+  TimeSet first_calls;  // all of the recording
+  TimeSet one_time;     // of a single pass: its one-time stretches
 };
 
 BaseOfTime FindBaseOfTime(const FrameFacts& facts, UnrecordedHead head);

@@ -1,4 +1,4 @@
-// What of a recording is in figures per step, and what the host does for them.
+// What of a recording is in no figure per step.
 #pragma once
 
 #include <vector>
@@ -12,9 +12,5 @@ namespace jarvis::analysis {
 // at which it ran. `host`: of all steps.
 std::vector<EventIndex> LeftOutWork(const FrameFacts& facts, const TimeFrames& frames,
                                     TimeSpan host);
-
-// When the host was in ops and calls and did not wait. Stretches in neither count where they are as
-// short as those between launches, batches that a loader without workers makes, too.
-TimeSet HostOwnTime(const FrameFacts& facts);
 
 }  // namespace jarvis::analysis

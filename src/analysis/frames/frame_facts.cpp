@@ -243,7 +243,6 @@ class FactCollector {
     std::unordered_set<StringId> seen;  // kernels that were launched before
     const TimeMeter busy(facts_.busy);
     TimeSet waiting;
-    TimeSet full;
     TimeSet first;
     std::int64_t end = trace::kAbsent;
     for (const EventIndex call : facts_.calls) {
@@ -257,13 +256,6 @@ class FactCollector {
         facts_.waiting_calls.push_back(call);
         AddInterval({event.ts_ns, event.end_ns()}, &waiting);
       }
-      constexpr std::int64_t kQueueLeastNs = 200'000;
-      const bool launch = kind == RuntimeKind::kLaunch || kind == RuntimeKind::kGraphLaunch ||
-                          kind == RuntimeKind::kCopy;
-      if (launch && event.dur_ns > kQueueLeastNs &&
-          10 * busy.In({event.ts_ns, event.end_ns()}) > 9 * event.dur_ns) {
-        AddInterval({event.ts_ns, event.end_ns()}, &full);
-      }
       const auto first_kind = FirstKindOf(call, kind, busy, &seen);
       if (!first_kind || event.ts_ns < end) continue;
       end = event.end_ns();
@@ -272,7 +264,6 @@ class FactCollector {
       first.push_back({event.ts_ns, event.end_ns()});
     }
     facts_.in_calls_that_wait = Union(std::move(waiting));
-    facts_.in_full_queue = Union(std::move(full));
     facts_.in_first_calls = Union(std::move(first));
   }
 

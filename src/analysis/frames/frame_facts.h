@@ -78,7 +78,6 @@ struct FrameFacts {
   // Host time of the process, threads together.
   TimeSet in_ops{};              // ops and runtime calls; marks recorded as ops do not count
   TimeSet in_calls_that_wait{};  // for the GPU
-  TimeSet in_full_queue{};       // in launches that wait for room, the GPU busy meanwhile
   TimeSet in_first_calls{};      // see FirstCallsIn
   std::vector<EventIndex> waiting_calls{};  // by start
   struct FirstCall {

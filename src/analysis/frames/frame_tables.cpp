@@ -17,8 +17,8 @@ std::vector<Cell> WholeRow(const TimeFrames& frames) {
   const bool gpu = frames.window.has_value();
   const auto if_gpu = [&](std::int64_t ns) { return gpu ? Cell(Ms(ns)) : Cell(); };
   return {std::string("all"),
-          frames.source == StepSource::kNone ? std::string("recording")
-                                             : std::string(StepSourceText(frames.source)),
+          frames.base.source == StepSource::kNone ? std::string("recording")
+                                                  : std::string(StepSourceText(frames.base.source)),
           0.0,
           Ms(frames.frame.end - frames.frame.start),
           gpu ? Cell(Ms(frames.window->start - frames.frame.start)) : Cell(),

@@ -3,6 +3,7 @@
 
 #include "analysis/frames/base_of_time.h"
 #include "analysis/host/runtime_calls.h"
+#include "base/median.h"
 #include "trace/by_name.h"
 
 namespace jarvis::analysis {
@@ -34,8 +35,7 @@ OneTimeName OneTimeNameOf(std::string_view name) {
 
 }  // namespace
 
-std::vector<OneTimeCall> FindOneTimeCalls(const FrameFacts& facts) {
-  using Kind = OneTimeCall::Kind;
+std::vector<TimeSpan> FindOneTimeCalls(const FrameFacts& facts) {
   trace::ByName<OneTimeName> names(facts.events, OneTimeNameOf);
   std::vector<std::int64_t> launches;
   for (const EventIndex call : facts.calls) {
@@ -47,35 +47,31 @@ std::vector<OneTimeCall> FindOneTimeCalls(const FrameFacts& facts) {
   const std::int64_t long_launch = std::max(kFirstLaunchNs, kFirstLaunchFactor * usual);
   const TimeMeter busy(facts.busy);
   std::unordered_set<StringId> seen;
-  std::vector<OneTimeCall> out;
+  std::vector<TimeSpan> out;
   for (const EventIndex call : facts.calls) {
     const trace::Event& event = facts.events[call];
     const TimeSpan span{event.ts_ns, event.end_ns()};
-    std::optional<Kind> kind;
+    bool once = false;
     switch (names.Of(call)) {
       case OneTimeName::kLaunch: {
         const auto work = facts.tree.GpuOf(call);
         const bool first =
             seen.insert(work.empty() ? event.name : facts.events[work.front()].name).second;
-        if (first && event.dur_ns > long_launch) kind = Kind::kFirstLaunch;
+        once = first && event.dur_ns > long_launch;
         break;
       }
-      case OneTimeName::kSetUp:
-        if (event.dur_ns > kSetUpLeastNs) kind = Kind::kSetUp;
-        break;
+      case OneTimeName::kSetUp: once = event.dur_ns > kSetUpLeastNs; break;
       case OneTimeName::kMemory:
-        if (event.dur_ns > kMemoryLeastNs &&
-            static_cast<double>(busy.In(span)) <
-                kMemoryBusyMost * static_cast<double>(event.dur_ns)) {
-          kind = Kind::kMemory;
-        }
+        once = event.dur_ns > kMemoryLeastNs &&
+               static_cast<double>(busy.In(span)) <
+                   kMemoryBusyMost * static_cast<double>(event.dur_ns);
         break;
       case OneTimeName::kGraphLaunch:
       case OneTimeName::kOther: break;
     }
-    if (kind && static_cast<double>(event.dur_ns - busy.In(span)) >
+    if (once && static_cast<double>(event.dur_ns - busy.In(span)) >
                     kOneTimeIdle * static_cast<double>(event.dur_ns)) {
-      out.push_back({call, *kind, span});
+      out.push_back(span);
     }
   }
   return out;

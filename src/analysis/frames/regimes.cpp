@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/median.h"
+
 namespace jarvis::analysis {
 namespace {
 
@@ -30,7 +32,7 @@ constexpr std::size_t kChangeLooked = 5'000;  // units between which a change is
 using Durations = std::span<const std::int64_t>;
 
 std::int64_t MiddleOf(Durations d) {
-  return LowerMedian({d.begin(), d.end()});
+  return LowerMedian(std::vector<std::int64_t>(d.begin(), d.end()));
 }
 
 double Off(std::int64_t x, std::int64_t middle) {
@@ -119,12 +121,6 @@ std::size_t CycleOf(Durations d) {
 }
 
 }  // namespace
-
-std::int64_t LowerMedian(std::vector<std::int64_t> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 Regimes FindRegimes(Durations d) {
   Regimes out;

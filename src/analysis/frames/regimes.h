@@ -10,9 +10,6 @@
 
 namespace jarvis::analysis {
 
-// The lower one of the two in the middle; REQUIRES: there is a value.
-std::int64_t LowerMedian(std::vector<std::int64_t> values);
-
 struct Regimes {
   // Places of the units that figures are of, ascending; never empty if there are units, and never
   // fewer than half of those behind the last change.

@@ -43,27 +43,23 @@ std::string WithoutDigits(std::string_view name) {
 
 class StepFinder {
  public:
-  explicit StepFinder(const FrameFacts& facts) : facts_(facts) {}
+  StepFinder(const FrameFacts& facts, const StepTaker& take) : facts_(facts), take_(take) {}
 
-  std::vector<FoundSteps> Run() {
-    std::vector<FoundSteps> all;
-    const auto add = [&](FoundSteps found) {
-      if (found.steps.empty()) return;
-      FindHoles(&found);
-      all.push_back(std::move(found));
-    };
-    add(FromMarks());
-    if (!facts_.host_events()) return all;
+  bool Run() {
+    if (Offer(FromMarks())) return true;
+    if (!facts_.host_events()) return false;
     CollectScopes();
-    add(FromEngine());
-    add(FromModules());
-    add(FromLoops());
-    add(Repeating());
-    add(FromKernels());
-    return all;
+    return Offer(FromEngine()) || Offer(FromModules()) || Offer(FromLoops()) ||
+           Offer(Repeating()) || Offer(FromKernels());
   }
 
  private:
+  bool Offer(FoundSteps found) const {
+    if (found.steps.empty()) return false;
+    FindHoles(&found);
+    return take_(std::move(found));
+  }
+
   const trace::Event& At(EventIndex e) const { return facts_.events[e]; }
 
   FoundSteps FromMarks() const {
@@ -352,6 +348,7 @@ class StepFinder {
   }
 
   const FrameFacts& facts_;
+  const StepTaker& take_;
   std::vector<Scope> scopes_;  // by first start
   std::vector<Scope> loops_;   // of loaders and optimizers, by first start
 };
@@ -380,8 +377,8 @@ std::string_view TimeUnitText(TimeUnit unit) {
   return "recording";
 }
 
-std::vector<FoundSteps> StepCandidates(const FrameFacts& facts) {
-  return StepFinder(facts).Run();
+bool OfferSteps(const FrameFacts& facts, const StepTaker& take) {
+  return StepFinder(facts, take).Run();
 }
 
 std::string_view WhyNoSteps(const FrameFacts& facts) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,13 +45,17 @@ struct FoundSteps {
   bool inferred = false;  // from a scope that only happens to repeat
 };
 
-// All that could be the steps, best evidence first: ProfilerStep#n, without host events those on
+// Whether these are the steps.
+using StepTaker = std::function<bool(FoundSteps found)>;
+
+// Offers what could be the steps, best evidence first, until they are taken; false: none were.
+// In this order: ProfilerStep#n, without host events those on
 // the GPU's streams; iterations and requests as an engine's annotations name them; calls of the
 // outermost module; iterations of a loader or an optimizer; an annotation that repeats over nearly
 // all of the thread's time; the period of the launched kernel sequence, if it covers nearly all. Of
 // modules and scopes a step is from one start to the next. No step goes on over a stretch in which
 // steps are missing.
-std::vector<FoundSteps> StepCandidates(const FrameFacts& facts);
+bool OfferSteps(const FrameFacts& facts, const StepTaker& take);
 std::string_view WhyNoSteps(const FrameFacts& facts);
 
 }  // namespace jarvis::analysis

@@ -27,10 +27,6 @@ TimeSet Joined(TimeSet a, const TimeSet& b) {
   return a;
 }
 
-TimeSet Shared(const TimeSet& a, const TimeSet& b) {
-  return Subtract(a, Subtract(a, b));
-}
-
 // Own GPU work as sets of time by what it is.
 struct WorkSets {
   TimeSet computation, communication, copies, all;
@@ -95,12 +91,8 @@ class FrameMaker {
   }
 
   void MakeSteps() {
-    out_.source = out_.base.source;
-    out_.source_name = out_.base.name;
-    out_.reason = out_.base.reason;
-    out_.holes = out_.base.holes;
-    if (!out_.holes.empty()) {
-      for (const StepHole& hole : out_.holes)
+    if (!out_.base.holes.empty()) {
+      for (const StepHole& hole : out_.base.holes)
         out_.unrecorded.push_back(hole.span);
       out_.unrecorded = Subtract(Union(std::move(out_.unrecorded)), facts_.busy);
     }
@@ -185,7 +177,7 @@ class FrameMaker {
     }
     FindForeignWaits();
     FindLost();
-    out_.whole = BalanceOf(out_.frame);
+    out_.whole = BalanceOf(out_.frame, lost_, true);
     out_.steady = BalanceOfBase();
   }
 
@@ -193,7 +185,7 @@ class FrameMaker {
   // work that was launched and could not start because of it, and unrecorded stretches since. While
   // others' work runs and the host goes on undisturbed, nothing is lost.
   void FindLost() {
-    for (const StepHole& hole : out_.holes)
+    for (const StepHole& hole : out_.base.holes)
       lost_.push_back(hole.span);
     const auto first = FirstLaunch();
     const TimeSet others = Union(Joined(out_.foreign_busy, out_.unrecorded));
@@ -230,8 +222,9 @@ class FrameMaker {
            kBusy * static_cast<double>(rest.end - rest.start);
   }
 
-  // `ends`: what lies before the first GPU work and after the last is told apart.
-  Balance BalanceOf(TimeSpan span, bool ends = true) const {
+  // `taken`: what others took away from it. `ends`: what lies before the first GPU work and after
+  // the last is told apart.
+  Balance BalanceOf(TimeSpan span, const TimeSet& taken, bool ends) const {
     Balance out;
     out.total_ns = span.end - span.start;
     const TimeSet communication = Within(sets_.communication, span);
@@ -250,9 +243,9 @@ class FrameMaker {
     };
     const TimeSet others = Within(others_, span);
     const TimeSet unrecorded = Within(out_.unrecorded, span);
-    const TimeSet lost = Within(lost_, span);
-    take(Shared(others, lost), &out.foreign_ns);
-    take(Shared(unrecorded, lost), &out.unrecorded_ns);
+    const TimeSet lost = Within(taken, span);
+    take(Intersect(others, lost), &out.foreign_ns);
+    take(Intersect(unrecorded, lost), &out.unrecorded_ns);
     take(lost, &out.ahead_ns);
     take(Union(Joined(others, unrecorded)), &out.beside_ns);
     if (!own_) {
@@ -272,12 +265,10 @@ class FrameMaker {
 
   // Nothing is lost to others in it, as it begins behind them. Of several units the first and the
   // last are like the others, whose idle time lies between two pieces of GPU work.
-  Balance BalanceOfBase() {
-    TimeSet lost;
-    std::swap(lost, lost_);
+  Balance BalanceOfBase() const {
     Balance sum;
     for (const TimeSpan& piece : out_.base.base) {
-      const Balance one = BalanceOf(piece, out_.base.count == 1);
+      const Balance one = BalanceOf(piece, {}, out_.base.count == 1);
       for (std::int64_t Balance::*part :
            {&Balance::total_ns, &Balance::host_before_ns, &Balance::computation_ns,
             &Balance::exposed_comm_ns, &Balance::exposed_copy_ns, &Balance::idle_first_call_ns,
@@ -286,7 +277,6 @@ class FrameMaker {
             &Balance::after_ns})
         sum.*part += one.*part;
     }
-    std::swap(lost, lost_);
     return sum;
   }
 
@@ -426,11 +416,9 @@ class FrameMaker {
 
   void MakeStepTime() {
     out_.step_ns = out_.base.unit_ns();
-    const TimeSet own = HostOwnTime(facts_);
     for (const TimeSpan& span : out_.base.host_base) {
       out_.host_working_ns +=
           span.end - span.start - Length(Within(facts_.in_calls_that_wait, span));
-      out_.host_own_ns += Length(Within(own, span));
     }
   }
 
@@ -470,7 +458,7 @@ class FrameMaker {
   }
 
   void ListWhatIsAbsent() {
-    if (!out_.reason.empty()) out_.absent.push_back("steps: " + out_.reason);
+    if (!out_.base.reason.empty()) out_.absent.push_back("steps: " + out_.base.reason);
     if (!facts_.gpu_work()) {
       out_.absent.emplace_back("GPU time: no GPU work is recorded");
     } else if (facts_.launched.empty()) {
@@ -513,7 +501,7 @@ bool TimeFrames::IsLeftOut(EventIndex gpu) const {
 
 std::int64_t TimeFrames::holes_ns() const {
   std::int64_t ns = 0;
-  for (const StepHole& hole : holes)
+  for (const StepHole& hole : base.holes)
     ns += hole.span.end - hole.span.start;
   return ns;
 }
@@ -525,7 +513,6 @@ TimeFrames MakeTimeFrames(const FrameFacts& facts) {
 std::size_t TimeFrames::MemoryBytes() const {
   std::size_t bytes = sizeof(*this) + steps.capacity() * sizeof(StepFrame) +
                       (foreign.capacity() + left_out.capacity()) * sizeof(EventIndex) +
-                      holes.capacity() * sizeof(StepHole) +
                       (foreign_busy.capacity() + unrecorded.capacity()) * sizeof(TimeSpan) +
                       host_only.groups.capacity() * sizeof(HostOnlyGroup);
   for (const HostOnlyGroup& group : host_only.groups)

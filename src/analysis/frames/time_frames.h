@@ -92,10 +92,7 @@ struct FrameFirstCalls {
 };
 
 struct TimeFrames {
-  BaseOfTime base;  // what figures and shares are of
-  StepSource source = StepSource::kNone;
-  std::string source_name;          // of the mark, annotation or module
-  std::string reason;               // why there are no steps; empty if there are
+  BaseOfTime base;                  // what figures and shares are of
   std::vector<std::string> absent;  // what this trace does not tell, and why; sentences
 
   std::uint32_t track = 0;  // the thread that the frames are of
@@ -125,9 +122,6 @@ struct TimeFrames {
   bool runs_ahead = false;
   // Host time of the steps that shares are of, less its waits for the GPU.
   std::int64_t host_working_ns = 0;
-  // Of that what the host was in ops and calls, or between two that follow soon, and did not wait:
-  // what it takes for them at least.
-  std::int64_t host_own_ns = 0;
   // Over the steady steps: mean length, GPU busy; absent without steps.
   std::optional<std::int64_t> steady_host_ns;
   std::optional<std::int64_t> steady_busy_ns;
@@ -141,8 +135,7 @@ struct TimeFrames {
   std::vector<EventIndex> left_out;
   bool IsLeftOut(EventIndex gpu) const;
 
-  // Between steps, where others were not recorded; also a part of `unrecorded`.
-  std::vector<StepHole> holes;
+  // In which steps are missing (base.holes); also a part of `unrecorded`.
   std::int64_t holes_ns() const;
 
   std::vector<EventIndex> foreign;  // GPU work without a recorded launch, by start

@@ -53,9 +53,6 @@ class HeadFinder {
       all += At(work.event).dur_ns;
     return static_cast<double>(foreign) > kNearlyAllWork * static_cast<double>(all);
   }
-  bool IsForeign(EventIndex e) const {
-    return std::binary_search(out_.foreign.begin(), out_.foreign.end(), e);
-  }
   void Reach(std::int64_t at) {
     out_.end_ns = std::max(out_.end_ns, at);
     out_.any = true;
@@ -65,12 +62,12 @@ class HeadFinder {
   void FindHeldUp() {
     const TimeMeter busy(facts_.busy);
     std::unordered_map<std::uint32_t, bool> seen;  // by stream: its first is linked or looked at
-    std::size_t before = 0;                        // GPU events that begin earlier
     std::vector<std::pair<EventIndex, EventIndex>> firsts;
     for (const LaunchedWork& work : facts_.gpu) {
       const std::uint32_t stream = At(work.event).track;
       const auto [known, added] = seen.try_emplace(stream, false);
-      if (added && work.launch == trace::kNoEvent && IsForeign(work.event)) known->second = true;
+      if (added && work.launch == trace::kNoEvent && out_.IsForeign(work.event))
+        known->second = true;
       if (known->second || work.launch == trace::kNoEvent) continue;
       known->second = true;
       firsts.emplace_back(work.event, work.launch);
@@ -84,11 +81,12 @@ class HeadFinder {
           static_cast<double>(busy.In({from, start})) >= kOthersFill * static_cast<double>(late)) {
         continue;
       }
-      before = static_cast<std::size_t>(std::partition_point(facts_.gpu.begin(), facts_.gpu.end(),
-                                                             [&](const LaunchedWork& work) {
-                                                               return At(work.event).ts_ns < from;
-                                                             }) -
-                                        facts_.gpu.begin());
+      const auto before =
+          static_cast<std::size_t>(std::partition_point(facts_.gpu.begin(), facts_.gpu.end(),
+                                                        [&](const LaunchedWork& work) {
+                                                          return At(work.event).ts_ns < from;
+                                                        }) -
+                                   facts_.gpu.begin());
       const auto most = std::max<std::size_t>(
           kHeadEvents,
           static_cast<std::size_t>(kHeadShare * static_cast<double>(facts_.gpu.size())));
@@ -122,7 +120,7 @@ class HeadFinder {
   void FindWaitsForHead() {
     std::int64_t first_own = facts_.recording.end;
     for (const LaunchedWork& work : facts_.gpu) {
-      if (IsForeign(work.event)) continue;
+      if (out_.IsForeign(work.event)) continue;
       first_own = At(work.event).ts_ns;
       break;
     }
@@ -140,6 +138,10 @@ class HeadFinder {
 };
 
 }  // namespace
+
+bool UnrecordedHead::IsForeign(EventIndex gpu) const {
+  return std::binary_search(foreign.begin(), foreign.end(), gpu);
+}
 
 UnrecordedHead FindUnrecordedHead(const FrameFacts& facts, std::vector<EventIndex> foreign) {
   return HeadFinder(facts, std::move(foreign)).Run();

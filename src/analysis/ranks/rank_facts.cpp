@@ -269,11 +269,7 @@ class FactFinder {
   }
 
   // Whether some thread waited for the GPU at that instant.
-  bool Waits(std::int64_t at) const {
-    const auto next = std::partition_point(waiting_.begin(), waiting_.end(),
-                                           [&](const auto& one) { return one.start <= at; });
-    return next != waiting_.begin() && at < std::prev(next)->end;
-  }
+  bool Waits(std::int64_t at) const { return Contains(waiting_, at); }
 
   // Which events have begun and not ended; each is met twice.
   class OpenCalls {

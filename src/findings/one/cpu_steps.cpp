@@ -27,10 +27,6 @@ double MiddleOf(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-TimeSet Common(const TimeSet& a, const TimeSet& b) {
-  return Subtract(a, Subtract(a, b));
-}
-
 // Bytes of all tensors of a call; 0: no shapes.
 double BytesOfCall(const trace::EventStore& events, const trace::Args& args) {
   const std::vector<Shape> shapes = ParseShapes(events.text(args.dims));
@@ -123,23 +119,23 @@ class CpuStepMeter {
 
   void Parts() {
     left_ = steps_;
-    const TimeSet ops = Common(steps_, in_ops_);
+    const TimeSet ops = Intersect(steps_, in_ops_);
     out_.ops_ms = CpuMs(ops);
-    waiting_ = Subtract(Common(steps_, in_collectives_), in_ops_);
+    waiting_ = Subtract(Intersect(steps_, in_collectives_), in_ops_);
     Add(CpuPart::kWaiting, waiting_);
     TimeSet of_ops = ops;
     for (const analysis::Phase& phase : frames_.phases.phases) {
       if (phase.level != 0) continue;
       const TimeSet spans = Union(phase.spans);
       if (phase.kind == analysis::PhaseKind::kLoader) {
-        const TimeSet loading = Common(left_, spans);
+        const TimeSet loading = Intersect(left_, spans);
         Add(CpuPart::kLoading, loading);
         of_ops = Subtract(of_ops, spans);
         continue;
       }
       const std::optional<CpuPart> part = PartOf(phase.kind);
       if (!part) continue;
-      Add(*part, Common(of_ops, spans));
+      Add(*part, Intersect(of_ops, spans));
       of_ops = Subtract(of_ops, spans);
       if (phase.kind == analysis::PhaseKind::kOptimizer) updates_ = Union(phase.spans);
     }
@@ -207,7 +203,7 @@ class CpuStepMeter {
         all.push_back({event.ts_ns, event.end_ns()});
       }
       if (one.count == 0) continue;
-      all = Common(Union(std::move(all)), steps_);
+      all = Intersect(Union(std::move(all)), steps_);
       one.union_ms = CpuMs(all);
       one.wait_ms = CpuMs(Subtract(all, in_ops_));
       if (!by_size.empty()) {
@@ -228,7 +224,7 @@ class CpuStepMeter {
       if (!step.steady) odd.push_back(step.host);
     }
     if (odd.empty() || frames_.frames.steady_steps == 0) return;
-    out_.odd_wait_ms = CpuMs(Subtract(Common(Union(std::move(odd)), in_collectives_), in_ops_));
+    out_.odd_wait_ms = CpuMs(Subtract(Intersect(Union(std::move(odd)), in_collectives_), in_ops_));
   }
 
   const session::LoadedTrace& trace_;

@@ -100,13 +100,7 @@ class CaptureReader {
     if (first < last) captured_.push_back({first, last});
   }
 
-  bool IsInside(EventIndex call) const {
-    const std::int64_t at = events_[call].ts_ns;
-    const auto after =
-        std::upper_bound(captured_.begin(), captured_.end(), at,
-                         [](std::int64_t moment, const auto& one) { return moment < one.start; });
-    return after != captured_.begin() && at < std::prev(after)->end;
-  }
+  bool IsInside(EventIndex call) const { return Contains(captured_, events_[call].ts_ns); }
 
   bool IsInModule(EventIndex call) const {
     bool found = false;

@@ -171,11 +171,7 @@ class LedgerMaker {
 
   std::optional<std::size_t> SectionOf(const TimePiece& gap) const {
     for (std::size_t i = 0; i < in_.sections.size(); ++i) {
-      const TimePieces& stretches = in_.sections[i]->stretches;
-      const auto after =
-          std::upper_bound(stretches.begin(), stretches.end(), gap.start,
-                           [](std::int64_t start, const auto& one) { return start < one.start; });
-      if (after != stretches.begin() && gap.start < std::prev(after)->end) return i;
+      if (Contains(in_.sections[i]->stretches, gap.start)) return i;
     }
     return std::nullopt;
   }

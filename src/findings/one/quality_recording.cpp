@@ -475,7 +475,7 @@ class RecordingQualities {
   // A profiler's schedule that repeats leaves out what lies between its cycles.
   void HolesInSteps() {
     const auto made = session::FramesOf(trace_, Job()).value();  // cannot be stopped, nor fail
-    const std::vector<analysis::StepHole>& holes = made->frames.holes;
+    const std::vector<analysis::StepHole>& holes = made->frames.base.holes;
     if (holes.empty()) return;
     constexpr std::size_t kShown = 4;
     std::vector<std::string> shown;

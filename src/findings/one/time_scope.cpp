@@ -20,7 +20,7 @@ TimeScope::TimeScope(const analysis::TimeFrames& frames) : foreign_(frames.forei
   }
   if (!frames.apart()) spans_.push_back({-kEver, kEver});
   IntervalSet<std::int64_t> holes;
-  for (const analysis::StepHole& hole : frames.holes)
+  for (const analysis::StepHole& hole : frames.base.holes)
     holes.push_back(hole.span);
   spans_ = Subtract(Union(std::move(spans_)), holes);
   // A warm pass has no first calls: they are in no step.
@@ -28,10 +28,7 @@ TimeScope::TimeScope(const analysis::TimeFrames& frames) : foreign_(frames.forei
 }
 
 bool TimeScope::Has(std::int64_t host_ns) const {
-  const auto after =
-      std::upper_bound(spans_.begin(), spans_.end(), host_ns,
-                       [](std::int64_t at, const auto& span) { return at < span.start; });
-  return after != spans_.begin() && host_ns < std::prev(after)->end;
+  return Contains(spans_, host_ns);
 }
 
 bool TimeScope::IsForeign(trace::EventIndex gpu) const {
@@ -39,7 +36,7 @@ bool TimeScope::IsForeign(trace::EventIndex gpu) const {
 }
 
 IntervalSet<std::int64_t> TimeScope::Of(const IntervalSet<std::int64_t>& set) const {
-  return Subtract(set, Subtract(set, spans_));
+  return Intersect(set, spans_);
 }
 
 bool TimeScope::HasWork(const analysis::RecordedWork& recorded, trace::EventIndex gpu) const {

@@ -93,7 +93,7 @@ class Balancer {
   const StepBase& BaseOf(int side) const { return sides_[side]->analysis.base; }
 
   void ChooseUnit() {
-    const auto source = [&](int side) { return sides_[side]->analysis.frames->frames.source; };
+    const auto source = [&](int side) { return sides_[side]->analysis.frames->frames.base.source; };
     double count[2] = {static_cast<double>(BaseOf(0).count), static_cast<double>(BaseOf(1).count)};
     bool alike = BaseOf(0).unit == BaseOf(1).unit && source(0) == source(1);
     out_.unit = alike ? BaseOf(0).unit : "recording";

@@ -178,7 +178,7 @@ class Judge {
     for (int side = 0; side < 2; ++side) {
       for (const auto& trace : *runs[side]) {
         JV_ASSIGN(auto made, session::FramesOf(*trace, job));
-        sources.insert(made->frames.source);
+        sources.insert(made->frames.base.source);
         marked = marked && !made->frames.steps.empty();
         sides_[side].emplace_back(*trace, made->frames);
         frames_.push_back(std::move(made));

@@ -189,7 +189,8 @@ class Comparer {
   // Steps of different kinds (marks, a module, a period) are not held against each other.
   void SetSteps(const analysis::TimeFrames& primary, const analysis::TimeFrames& comparison,
                 const OwnWork (&own)[2]) {
-    if (primary.source != comparison.source || primary.steps.empty() || comparison.steps.empty())
+    if (primary.base.source != comparison.base.source || primary.steps.empty() ||
+        comparison.steps.empty())
       return;
     for (int i = 0; i < 2; ++i)
       out_.steps[i] = own[i].steps();

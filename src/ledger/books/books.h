@@ -92,12 +92,12 @@ enum class HostLine : std::uint8_t {
 inline constexpr int kHostLines = static_cast<int>(HostLine::kNothing) + 1;
 std::string_view HostLineText(HostLine line);  // "own: ops", "wait: explicit", ...
 bool IsOwn(HostLine line);
+bool IsWait(HostLine line);
 
 struct HostThreadBook {
   std::uint32_t track = 0;
   std::uint64_t launches = 0;
   std::array<std::int64_t, kHostLines> ns{};
-  std::int64_t total_ns() const;
 };
 
 struct HostBook {

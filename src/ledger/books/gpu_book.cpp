@@ -31,25 +31,20 @@ class GpuBookKeeper {
  private:
   struct Work {
     TimeSpan span;
-    EventIndex event;
     std::size_t kernel;  // place in kernels
     WorkKind kind;
   };
 
   void Collect() {
-    const auto& foreign = base_.head.foreign;
     std::unordered_map<StringId, std::size_t> places;
     for (const analysis::LaunchedWork& launched : facts_.gpu) {
       const EventIndex e = launched.event;
-      if (launched.launch == trace::kNoEvent &&
-          std::binary_search(foreign.begin(), foreign.end(), e)) {
-        continue;
-      }
+      if (base_.head.IsForeign(e)) continue;
       const trace::Event& event = facts_.events[e];
       const KernelKind& kind = kinds_.Of(e);
       const auto [place, added] = places.try_emplace(event.name, kernels().size());
       if (added) kernels().push_back({event.name, kind, {}});
-      work_.push_back({{event.ts_ns, event.end_ns()}, e, place->second, kind.kind});
+      work_.push_back({{event.ts_ns, event.end_ns()}, place->second, kind.kind});
     }
   }
 
@@ -107,7 +102,7 @@ class GpuBookKeeper {
     for (const Work& work : work_) {
       const std::int64_t ns = in_base_.In(work.span);
       const bool empty = work.span.end == work.span.start;
-      if (ns == 0 && !(empty && in_base_.In({work.span.start, work.span.start + 1}) > 0)) continue;
+      if (ns == 0 && !(empty && Contains(base_.base, work.span.start))) continue;
       for (GpuLine* line :
            {&books_.gpu.kinds[static_cast<std::size_t>(work.kind)], &kernels()[work.kernel].line}) {
         line->ns += ns;
@@ -124,15 +119,9 @@ class GpuBookKeeper {
 
   // Work of before that reaches into the base is no idle time.
   void FileUnrecorded() {
-    TimeSet foreign;
-    TimeSet own;
-    for (const EventIndex e : base_.head.foreign)
-      foreign.push_back({facts_.events[e].ts_ns, facts_.events[e].end_ns()});
-    if (foreign.empty()) return;
-    for (const Work& work : work_)
-      AddInterval(work.span, &own);
-    for (const TimeSpan& piece : Subtract(Union(std::move(foreign)), Union(std::move(own))))
+    for (const TimeSpan& piece : facts_.busy)
       books_.wall.unrecorded_ns += in_base_.In(piece);
+    books_.wall.unrecorded_ns -= books_.gpu.busy_ns;
   }
 
   std::vector<KernelLine>& kernels() { return books_.gpu.kernels; }

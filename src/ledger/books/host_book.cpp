@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 #include <utility>
 
+#include "base/median.h"
 #include "ledger/books/books.h"
 
 namespace jarvis::ledger {
@@ -30,11 +30,7 @@ constexpr std::int64_t kSpinEndsNs = 120'000;  // after the end of some GPU work
 class HostBookKeeper {
  public:
   HostBookKeeper(const analysis::BaseOfTime& base, const HostTimeline& host)
-      : base_(base),
-        host_(host),
-        facts_(host.facts()),
-        busy_(facts_.busy),
-        in_base_(base.host_base) {
+      : host_(host), facts_(host.facts()), busy_(facts_.busy), in_base_(base.host_base) {
     FindSpacing();
     for (const analysis::LaunchedWork& work : facts_.gpu)
       ends_.push_back(facts_.events[work.event].end_ns());
@@ -68,7 +64,7 @@ class HostBookKeeper {
         spacings.push_back(starts[i].second - starts[i - 1].second);
     }
     if (spacings.size() > kSpacingsLeast)
-      between_ns_ = kBetweenSpacings * analysis::LowerMedian(std::move(spacings));
+      between_ns_ = kBetweenSpacings * LowerMedian(std::move(spacings));
   }
 
   HostThreadBook BookOf(std::uint32_t track) {
@@ -152,7 +148,6 @@ class HostBookKeeper {
     return after != ends_.begin() && segment.span.end - *std::prev(after) < kSpinEndsNs;
   }
 
-  const analysis::BaseOfTime& base_;
   const HostTimeline& host_;
   const analysis::FrameFacts& facts_;
   TimeMeter busy_;
@@ -166,6 +161,10 @@ class HostBookKeeper {
 
 bool IsOwn(HostLine line) {
   return line <= HostLine::kOwnInput;
+}
+
+bool IsWait(HostLine line) {
+  return line >= HostLine::kWaitExplicit && line <= HostLine::kSpin;
 }
 
 std::string_view HostLineText(HostLine line) {
@@ -188,10 +187,6 @@ std::string_view HostLineText(HostLine line) {
     case HostLine::kNothing: break;
   }
   return "outside recorded events";
-}
-
-std::int64_t HostThreadBook::total_ns() const {
-  return std::accumulate(ns.begin(), ns.end(), std::int64_t{0});
 }
 
 HostBook KeepHostBook(const analysis::BaseOfTime& base, const HostTimeline& host) {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/frames/regimes.h"
 #include "analysis/host/host_walk.h"
 #include "analysis/host/runtime_calls.h"
+#include "base/median.h"
 
 namespace jarvis::ledger {
 namespace {
@@ -27,13 +27,6 @@ CallRole CallRoleOf(std::string_view name) {
     return CallRole::kMemory;
   }
   return CallRole::kOther;
-}
-
-TimeSet FirstCallsOf(const analysis::BaseOfTime& base) {
-  TimeSet out;
-  for (const analysis::OneTimeCall& one : base.one_time_calls)
-    out.push_back(one.span);
-  return Union(std::move(out));
 }
 
 struct SegmentMaker {
@@ -60,8 +53,7 @@ HostTimeline::HostTimeline(const analysis::FrameFacts& facts, const analysis::Ba
     : facts_(facts),
       launches_(facts.events.tracks.size(), 0),
       roles_(facts.events.strings.size(), CallRole::kOther),
-      first_calls_(FirstCallsOf(base)),
-      first_calls_meter_(first_calls_) {
+      first_calls_(base.first_calls) {
   for (const analysis::LaunchedWork& work : facts.launched)
     ++launches_[facts.events[work.launch].track];
   std::vector<bool> told(roles_.size());
@@ -132,8 +124,7 @@ void HostTimeline::FindStalls() {
   std::unordered_map<StringId, std::int64_t> limits;
   for (auto& [name, of_name] : lengths) {
     if (of_name.size() < kUsualOf) continue;
-    limits[name] =
-        std::max(kStallLeastNs, kStallFactor * analysis::LowerMedian(std::move(of_name)));
+    limits[name] = std::max(kStallLeastNs, kStallFactor * LowerMedian(std::move(of_name)));
   }
   for (auto& [track, thread] : threads_) {
     for (HostSegment& segment : thread.segments) {
@@ -150,20 +141,14 @@ std::span<const HostSegment> HostTimeline::Of(std::uint32_t track) const {
   return found == threads_.end() ? std::span<const HostSegment>() : found->second.segments;
 }
 
-bool HostTimeline::Covers(const TimeSet& set, std::int64_t at) {
-  const auto after = std::partition_point(set.begin(), set.end(),
-                                          [&](const TimeSpan& one) { return one.start <= at; });
-  return after != set.begin() && std::prev(after)->end > at;
-}
-
 bool HostTimeline::InLoader(std::uint32_t track, std::int64_t at) const {
   const auto found = threads_.find(track);
-  return found != threads_.end() && Covers(found->second.loader, at);
+  return found != threads_.end() && Contains(found->second.loader, at);
 }
 
 bool HostTimeline::InWorkersLoader(std::uint32_t track, std::int64_t at) const {
   const auto found = threads_.find(track);
-  return found != threads_.end() && Covers(found->second.workers_loader, at);
+  return found != threads_.end() && Contains(found->second.workers_loader, at);
 }
 
 }  // namespace jarvis::ledger

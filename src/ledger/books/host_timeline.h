@@ -42,7 +42,7 @@ class HostTimeline {
   std::uint64_t LaunchesOf(std::uint32_t track) const { return launches_[track]; }
 
   CallRole RoleOf(EventIndex call) const { return roles_[facts_.events[call].name]; }
-  bool IsFirstCall(std::int64_t at) const { return first_calls_meter_.In({at, at + 1}) > 0; }
+  bool IsFirstCall(std::int64_t at) const { return Contains(first_calls_, at); }
   // Within a data loader's next batch; of one with worker processes that is a wait for these.
   bool InLoader(std::uint32_t track, std::int64_t at) const;
   bool InWorkersLoader(std::uint32_t track, std::int64_t at) const;
@@ -55,15 +55,13 @@ class HostTimeline {
   };
   void Walk(std::uint32_t track, std::span<const EventIndex> events);
   void FindStalls();
-  static bool Covers(const TimeSet& set, std::int64_t at);
 
   const analysis::FrameFacts& facts_;
   std::vector<std::uint64_t> launches_;  // by track
   std::vector<std::uint32_t> launching_;
   std::vector<CallRole> roles_;  // by name
   std::unordered_map<std::uint32_t, Thread> threads_;
-  TimeSet first_calls_;
-  TimeMeter first_calls_meter_;
+  const TimeSet& first_calls_;
 };
 
 }  // namespace jarvis::ledger

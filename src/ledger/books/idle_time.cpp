@@ -40,17 +40,13 @@ class IdleFiler {
         makes_input_(facts.events, MakesInput) {}
 
   void Run() {
-    const auto& foreign = base_.head.foreign;
-    TimeSet busy;
     std::int64_t last = trace::kAbsent;
     for (const analysis::LaunchedWork& work : facts_.gpu) {
-      const trace::Event& event = facts_.events[work.event];
-      AddInterval({event.ts_ns, event.end_ns()}, &busy);
-      if (std::binary_search(foreign.begin(), foreign.end(), work.event)) continue;
+      if (base_.head.IsForeign(work.event)) continue;
       own_.push_back(work);
-      last = std::max(last, event.end_ns());
+      last = std::max(last, facts_.events[work.event].end_ns());
     }
-    for (const TimeSpan& gap : Subtract(base_.base, Union(std::move(busy))))
+    for (const TimeSpan& gap : Subtract(base_.base, facts_.busy))
       FileGap(gap, last);
   }
 

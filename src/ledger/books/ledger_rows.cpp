@@ -15,7 +15,7 @@ std::string WallLineText(WorkKind kind) {
 
 std::string_view HostKind(HostLine line) {
   if (IsOwn(line)) return "own";
-  return HostLineText(line).starts_with("wait") ? "wait" : "other";
+  return IsWait(line) ? "wait" : "other";
 }
 
 class RowMaker {

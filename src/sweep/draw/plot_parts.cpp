@@ -204,7 +204,7 @@ ChartSheet RankTimeline(const SweepPlotData& data) {
   for (const PlotRankStep& rank : data.step) {
     const IntervalSet<double> compute = Union(rank.compute);
     const IntervalSet<double> comm = Union(rank.comm);
-    const IntervalSet<double> both = Subtract(compute, Subtract(compute, comm));
+    const IntervalSet<double> both = Intersect(compute, comm);
     strip.rows.push_back({"Rank " + std::to_string(rank.rank),
                           {{"computation", 0, SpansOf(compute)},
                            {"communication", 1, SpansOf(comm)},

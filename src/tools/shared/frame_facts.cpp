@@ -8,13 +8,13 @@ namespace jarvis::tools {
 
 Json StepFacts(const analysis::TimeFrames& frames, const ledger::StepBound& bound) {
   const auto ms = [](std::int64_t ns) { return output::Rounded(static_cast<double>(ns) / 1e6); };
-  const bool steps = frames.source != analysis::StepSource::kNone;
+  const bool steps = frames.base.source != analysis::StepSource::kNone;
   const bool gpu = frames.window.has_value();
   const auto if_gpu = [&](std::int64_t ns) { return gpu ? Json(ms(ns)) : Json(nullptr); };
   const analysis::Balance& all = frames.whole;
   Json facts = Json::object();
   facts["found_by"] =
-      steps ? Json(std::string(analysis::StepSourceText(frames.source))) : Json(nullptr);
+      steps ? Json(std::string(analysis::StepSourceText(frames.base.source))) : Json(nullptr);
   facts["count"] = frames.steps.size();
   facts["steady"] = frames.steady_steps;
   facts["step_ms"] = steps ? Json(ms(frames.step_ns)) : Json(nullptr);

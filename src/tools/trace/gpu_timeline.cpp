@@ -86,7 +86,7 @@ void AddFrameRows(const analysis::TimeFrames& frames, Answer* answer) {
   const auto add = [&](const char* part, std::int64_t ns) {
     answer->rows.push_back({std::string(part), static_cast<double>(ns) / 1e6, Cell()});
   };
-  if (frames.source != analysis::StepSource::kNone) add("step", frames.step_ns);
+  if (frames.base.source != analysis::StepSource::kNone) add("step", frames.step_ns);
   if (!frames.window) return;
   add("step_host_before_gpu", frames.whole.host_before_ns);
   if (frames.whole.unrecorded_ns > 0) add("unrecorded", frames.whole.unrecorded_ns);
