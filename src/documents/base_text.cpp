@@ -21,37 +21,6 @@ constexpr double kPartShown = 0.5;   // percent of the base
 constexpr double kExposedTold = 10;  // ... of collectives that nothing hides, told apart from work
 constexpr double kRestShown = 0.3;   // ... of all smaller parts, so that rows add up to the whole
 
-double MsOf(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e6;
-}
-
-constexpr std::string_view kIdleInOps = "GPU idle, the host is in ops and launches";
-
-// `ops`: they were recorded, so that what is in none of them is something else.
-std::vector<BasePart> PartsOf(const analysis::Balance& all, bool ops) {
-  return {
-      {"Host, before the GPU's first work", MsOf(all.host_before_ns)},
-      {"GPU computes", MsOf(all.computation_ns)},
-      {"GPU communicates, computing nothing", MsOf(all.exposed_comm_ns)},
-      {"GPU copies, doing nothing else", MsOf(all.exposed_copy_ns)},
-      {"GPU idle, the host loads code or takes memory", MsOf(all.idle_first_call_ns)},
-      {"GPU idle, the host is in a call that waits for it", MsOf(all.idle_sync_ns)},
-      {std::string(kIdleInOps), MsOf(all.idle_host_ops_ns)},
-      {ops ? "GPU idle, the host does something else" : "GPU idle, the host is in no call recorded",
-       MsOf(all.idle_host_only_ns)},
-      {"GPU at an earlier step's work, the host goes on", MsOf(all.beside_ns)},
-      {"Host, after the GPU's last work", MsOf(all.after_ns)},
-  };
-}
-
-// " (the profiler's pauses: 361 ms of it)": those lie in ops and launches.
-std::string OfItProfiler(const findings::Analysis& analysis, const BasePart& part) {
-  const double pauses = analysis.wall.known ? analysis.wall.profiler_ms : 0;
-  if (part.name != kIdleInOps || analysis.base.Percent(pauses) < kPartShown || pauses > part.ms)
-    return "";
-  return fmt::format(" (the profiler's pauses: {} of it)", EachMs(analysis, pauses));
-}
-
 // A sum has a low end where some of its parts have one, however wide the others make it.
 bool HasLowEnd(const findings::Range& sum) {
   constexpr double kNothing = 0.005;
@@ -445,40 +414,6 @@ std::string ToldTable(const findings::Analysis& analysis) {
                EachMs(analysis, analysis.combined.savings_ms.high), std::string(kAbsentText)});
   }
   return table.text() + "\n";
-}
-
-std::vector<BasePart> BaseParts(const findings::Analysis& analysis) {
-  const findings::StepBase& base = analysis.base;
-  std::vector<BasePart> parts;
-  BasePart beside;
-  double largest = 0;
-  for (BasePart& part : PartsOf(base.balance, HasOps(analysis))) {
-    if (base.Percent(part.ms) < kPartShown) {
-      if (part.ms > largest) beside.name = part.name;
-      largest = std::max(largest, part.ms);
-      beside.ms += part.ms;
-      continue;
-    }
-    part.name += OfItProfiler(analysis, part);
-    parts.push_back(std::move(part));
-  }
-  // By its name where it is one part and hardly more.
-  if (largest < 0.99 * beside.ms) beside.name = "All else";
-  if (base.Percent(beside.ms) >= kRestShown) parts.push_back(std::move(beside));
-  return parts;
-}
-
-std::string PartsTable(const findings::Analysis& analysis, const std::vector<BasePart>& parts) {
-  const findings::StepBase& base = analysis.base;
-  MarkdownTable table({"Metric", "Value", "Share of the " + base.unit});
-  table.Row({Capitalised(UnitTitle(analysis)), Ms(base.unit_ms()), "100%"});
-  for (const BasePart& part : parts)
-    table.Row({part.name, EachMs(analysis, part.ms), BaseShare(analysis, part.ms)});
-  return table.text() + "\n";
-}
-
-std::string BaseTable(const findings::Analysis& analysis) {
-  return PartsTable(analysis, BaseParts(analysis));
 }
 
 }  // namespace jarvis::documents

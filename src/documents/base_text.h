@@ -1,6 +1,7 @@
 // Times and shares as reports tell them: of one step or iteration, what the user waits for.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,10 @@
 #include "findings/one/analysis.h"
 
 namespace jarvis::documents {
+
+inline double MsOf(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e6;
+}
 
 // "382.5 ms" of one step, where `ms` is of all of them.
 // "Calls", or "Calls a step" where several are recorded; of one unit, without the calls of others.
@@ -61,16 +66,5 @@ std::string ToldTable(const findings::Analysis& analysis);
 bool HasOps(const findings::Analysis& analysis);
 // One sentence: how long a step is and what the GPU does of it.
 std::string BaseSentence(const findings::Analysis& analysis);
-// The exclusive parts of what the user waits for, in milliseconds of all its units; those too small
-// to be told are one part "All else".
-struct BasePart {
-  std::string name;
-  double ms = 0;
-};
-std::vector<BasePart> BaseParts(const findings::Analysis& analysis);
-// Metric | Value | Share of the step: the base and parts of it.
-std::string PartsTable(const findings::Analysis& analysis, const std::vector<BasePart>& parts);
-// The same of BaseParts().
-std::string BaseTable(const findings::Analysis& analysis);
 
 }  // namespace jarvis::documents

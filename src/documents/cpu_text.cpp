@@ -65,7 +65,11 @@ std::string CpuSentence(const findings::Analysis& analysis) {
 
 std::string CpuTable(const findings::Analysis& analysis) {
   const findings::StepBase& base = analysis.base;
-  std::vector<BasePart> parts;
+  MarkdownTable table({"Metric", "Value", "Share of the " + base.unit});
+  const auto row = [&](const std::string& name, double ms) {
+    table.Row({name, EachMs(analysis, ms), BaseShare(analysis, ms)});
+  };
+  row(Capitalised(UnitTitle(analysis)), base.total_ms);
   double beside = 0;
   for (std::size_t i = 0; i < findings::kCpuParts; ++i) {
     const auto part = static_cast<findings::CpuPart>(i);
@@ -74,10 +78,10 @@ std::string CpuTable(const findings::Analysis& analysis) {
       beside += ms;
       continue;
     }
-    parts.push_back({PartName(*analysis.cpu, part), ms});
+    row(PartName(*analysis.cpu, part), ms);
   }
-  if (base.Percent(beside) >= kCpuPartShown) parts.push_back({"All else", beside});
-  return PartsTable(analysis, parts);
+  if (base.Percent(beside) >= kCpuPartShown) row("All else", beside);
+  return table.text() + "\n";
 }
 
 std::string CpuOperations(const findings::Analysis& analysis, std::size_t count) {

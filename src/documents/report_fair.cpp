@@ -27,6 +27,7 @@
 #include "documents/replay_table.h"
 #include "documents/report_parts.h"
 #include "documents/report_tables.h"
+#include "documents/time_parts.h"
 #include "documents/trust_text.h"
 #include "documents/validate.h"
 #include "findings/one/advice_rules.h"
@@ -160,7 +161,10 @@ std::string Fair::SummaryParagraph() const {
            "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`.";
   }
   std::string text = BaseSentence(analysis_);
-  if (!HasOps(analysis_)) {
+  const std::string unassessed = UnassessedSentence(analysis_);
+  if (!unassessed.empty()) {
+    text += " " + unassessed;
+  } else if (!HasOps(analysis_)) {
     text +=
         " No ops were recorded: kernels are told by their names, without shapes and modules. "
         "Record with `activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]` and "
@@ -204,7 +208,7 @@ std::string Fair::Summary() const {
   std::string text =
       "## Executive Summary\n\n" + WorkloadParagraph(analysis_) + SummaryParagraph() + "\n\n";
   if (!analysis_.cpu && !analysis_.totals.has_gpu_work) return text;
-  text += analysis_.cpu ? CpuTable(analysis_) : BaseTable(analysis_);
+  text += analysis_.cpu ? CpuTable(analysis_) : WallTimeTable(analysis_);
   const std::size_t shown = BottlenecksBelow(text);
   text += "### Top Bottlenecks\n\n";
   return text +

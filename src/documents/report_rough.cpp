@@ -11,6 +11,7 @@
 #include "documents/remedy_text.h"
 #include "documents/report_parts.h"
 #include "documents/report_tables.h"
+#include "documents/time_parts.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::documents {
@@ -45,7 +46,7 @@ std::string Process(const ReportSources& sources) {
 
 std::string RawData(const ReportSources& sources) {
   const findings::Analysis& analysis = sources.analysis;
-  std::string text = "## Raw Data Exploration\n\n### The step\n\n" + BaseTable(analysis) +
+  std::string text = "## Raw Data Exploration\n\n### The step\n\n" + WallTimeTable(analysis) +
                      PhaseTable(analysis) + WallTable(analysis) + ToldTable(analysis);
   text += "### GPU timeline\n\n" + TimeTable(analysis);
   text += "### Categories\n\n" + CategoryTable(analysis);

@@ -1,7 +1,6 @@
 #include "page/first_screen.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 #include "base/text.h"
 #include "documents/base_text.h"
 #include "documents/markdown_text.h"
+#include "documents/time_parts.h"
 #include "findings/one/wall_plan.h"
 #include "output/svg.h"
 
@@ -21,35 +21,17 @@ using output::XmlText;
 constexpr std::size_t kLeversShown = 3;
 constexpr double kBarWidth = 1000;  // user units
 
-// The colour class of a part of the step, by what it is.
-std::string_view PartClass(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kClasses = {{
-      {"GPU computes", "part-compute"},
-      {"GPU communicates", "part-comm"},
-      {"GPU copies", "part-copy"},
-      {"GPU idle, the host loads", "part-first"},
-      {"GPU idle, the host is in a call", "part-wait"},
-      {"GPU idle, the host is in ops", "part-ops"},
-      {"GPU idle", "part-host"},
-      {"Host", "part-edge"},
-  }};
-  for (const auto& [beginning, its_class] : kClasses) {
-    if (name.starts_with(beginning)) return its_class;
-  }
-  return "part-else";
-}
-
 std::string StepBar(const findings::Analysis& analysis) {
-  const std::vector<documents::BasePart> parts = documents::BaseParts(analysis);
+  const std::vector<documents::TimePart> parts = documents::TimeParts(analysis);
   double whole = 0;
-  for (const documents::BasePart& part : parts)
+  for (const documents::TimePart& part : parts)
     whole += part.ms;
   if (whole <= 0) return "";
   std::string bar, legend;
   double x = 0;
-  for (const documents::BasePart& part : parts) {
+  for (const documents::TimePart& part : parts) {
     const double width = part.ms / whole * kBarWidth;
-    const std::string_view its_class = PartClass(part.name);
+    const std::string its_class = fmt::format("part-{}", part.look);
     const std::string figures = fmt::format("{} ({})", documents::EachMs(analysis, part.ms),
                                             documents::BaseShare(analysis, part.ms));
     bar += fmt::format(

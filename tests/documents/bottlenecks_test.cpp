@@ -135,18 +135,6 @@ TEST_CASE("bottlenecks: what is small and in no finding has no row") {
   CHECK(table.find("aten::small") == std::string::npos);
 }
 
-TEST_CASE("the parts of a step add up to it, small ones too") {
-  Analysis analysis = Step();
-  analysis.base.balance.total_ns = 100'000'000;
-  analysis.base.balance.exposed_copy_ns = 400'000;
-  CHECK(BaseParts(analysis).back().name == "GPU copies, doing nothing else");
-  analysis.base.balance.after_ns = 50'000;
-  CHECK(BaseParts(analysis).back().name == "All else");
-  CHECK(BaseParts(analysis).back().ms == doctest::Approx(0.45));
-  analysis.base.balance.exposed_copy_ns = 200'000;
-  CHECK(BaseParts(analysis).back().ms > 1);
-}
-
 TEST_CASE("what savings are of is named where it is not what times are of") {
   Analysis analysis = Step();
   analysis.wall.known = true;

@@ -140,6 +140,9 @@ class Analyzer {
     JV_ASSIGN(ground_, WallGroundOf(trace_, job_));
     JV_ASSIGN(out_.bound, session::BoundOf(trace_, job_));
     JV_ASSIGN(out_.line_bounds, session::BoundsOf(trace_, platform_, models_, job_));
+    const analysis::BaseOfTime& base = frames_->frames.base;
+    out_.unassessed = ledger::UnassessedKinds(base, frames_->books, out_.line_bounds);
+    out_.nothing_to_save = ledger::NothingToSave(base, frames_->books, out_.line_bounds);
     return {};
   }
 

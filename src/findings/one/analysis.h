@@ -82,6 +82,8 @@ struct Analysis {
   StepBase base;                                       // what shares of time are of
   ledger::StepBound bound;                             // what bounds it
   ledger::Bounds line_bounds;                          // of the lines of its books
+  std::vector<ledger::WorkKind> unassessed;            // large lines without a bound
+  bool nothing_to_save = false;                        // by the bounds of all lines
   std::optional<CpuSteps> cpu;   // of a recording of host ops without GPU work
   std::vector<Quality> quality;  // the gravest first
   WorkContext context;

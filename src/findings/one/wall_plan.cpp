@@ -8,6 +8,7 @@
 #include "findings/one/analysis.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/time_scope.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::findings {
 namespace {
@@ -91,6 +92,21 @@ std::optional<Range> TogetherOf(std::span<const Finding> findings) {
     *sum = Added(*sum, AfterOthers(*best));
   }
   return sum;
+}
+
+std::optional<Range> TogetherOf(const Analysis& analysis) {
+  double unassessed_ms = 0;
+  for (const ledger::WorkKind kind : analysis.unassessed) {
+    const auto at = static_cast<std::size_t>(kind);
+    unassessed_ms += static_cast<double>(analysis.frames->books.wall.work_ns[at]) / 1e6;
+  }
+  for (const Finding& finding : analysis.findings) {
+    const WallSaving* best = BestWall(finding);
+    if (best == nullptr || finding.one_off) continue;
+    if (unassessed_ms > AfterOthers(*best).high) return std::nullopt;
+    break;
+  }
+  return TogetherOf(std::span<const Finding>(analysis.findings));
 }
 
 WallPlan PlanInOrder(const Analysis& analysis, const analysis::Simulation& simulation,

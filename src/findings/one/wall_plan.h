@@ -53,6 +53,9 @@ Range AfterOthers(const Range& alone_ms, double after_ms);
 Range AfterOthers(const WallSaving& saving);
 // The sum of that over findings that recur; absent: none has a saving.
 std::optional<Range> TogetherOf(std::span<const Finding> findings);
+// Of all findings of an analysis. Absent, too, where GPU work that could not be assessed takes more
+// of the wall time than the first finding saves: the sum would read as all that there is.
+std::optional<Range> TogetherOf(const Analysis& analysis);
 
 // Each step after those before it, and their sum, beyond what is given (WallBase::given). The
 // analysis knows its wall time.

@@ -8,6 +8,8 @@ namespace jarvis::ledger {
 namespace {
 
 constexpr double kMostAssessed = 0.5;  // of a kind's time has a floor
+constexpr double kLargeLine = 0.03;    // of the base: from here on a line needs a bound
+constexpr double kWorthSaving = 0.05;  // of the base: all bounds together
 
 bool ComputesNothing(WorkKind kind) {
   return kind == WorkKind::kCast || kind == WorkKind::kLayout || kind == WorkKind::kCopy ||
@@ -54,6 +56,32 @@ Bounds BoundsOf(const analysis::BaseOfTime& base, const Books& books, const Know
                                        : Bound{room, "idle: down to the host's own work"};
   }
   return out;
+}
+
+std::vector<WorkKind> UnassessedKinds(const analysis::BaseOfTime& base, const Books& books,
+                                      const Bounds& bounds) {
+  const auto& work_ns = books.wall.work_ns;
+  std::vector<WorkKind> kinds;
+  for (std::size_t kind = 0; kind < kWorkKinds; ++kind) {
+    const bool large =
+        static_cast<double>(work_ns[kind]) >= kLargeLine * static_cast<double>(base.ns());
+    if (large && work_ns[kind] > 0 && !bounds.work[kind].ns)
+      kinds.push_back(static_cast<WorkKind>(kind));
+  }
+  std::stable_sort(kinds.begin(), kinds.end(), [&](WorkKind a, WorkKind b) {
+    return work_ns[static_cast<std::size_t>(a)] > work_ns[static_cast<std::size_t>(b)];
+  });
+  return kinds;
+}
+
+bool NothingToSave(const analysis::BaseOfTime& base, const Books& books, const Bounds& bounds) {
+  if (!UnassessedKinds(base, books, bounds).empty()) return false;
+  std::int64_t sum = 0;
+  for (const Bound& bound : bounds.work)
+    sum += bound.ns.value_or(0);
+  for (const Bound& bound : bounds.idle)
+    sum += bound.ns.value_or(0);
+  return static_cast<double>(sum) < kWorthSaving * static_cast<double>(base.ns());
 }
 
 }  // namespace jarvis::ledger

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ledger/books/books.h"
 
@@ -33,5 +34,13 @@ struct Bounds {
 // have a bound where most of their time has a known floor.
 Bounds BoundsOf(const analysis::BaseOfTime& base, const Books& books,
                 const KnownFloors& floors = {});
+
+// Kinds of GPU work that hold at least 3 percent of the base's wall time and have no bound, the
+// longest first.
+std::vector<WorkKind> UnassessedKinds(const analysis::BaseOfTime& base, const Books& books,
+                                      const Bounds& bounds);
+// Nothing is worth anybody's time: all lines of 3 percent have a bound, and all bounds together are
+// less than 5 percent of the base.
+bool NothingToSave(const analysis::BaseOfTime& base, const Books& books, const Bounds& bounds);
 
 }  // namespace jarvis::ledger

@@ -1,0 +1,183 @@
+#include "documents/time_parts.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "documents/base_text.h"
+#include "documents/markdown_text.h"
+#include "documents/remedy_text.h"
+#include "ledger/books/step_bound.h"
+#include "session/trace_frames.h"
+
+namespace jarvis::documents {
+namespace {
+
+using ledger::IdleCause;
+using ledger::WorkKind;
+
+constexpr double kLineShown = 1;       // percent of the base
+constexpr std::size_t kPartsMost = 8;  // lines of the table, besides the base and the rest
+constexpr double kRestOfLines = 0.3;     // percent, so that rows add up to the whole
+
+struct LineWords {
+  std::string_view name, look;
+};
+constexpr std::string_view kGpu = "GPU: ";
+
+// By WorkKind.
+constexpr std::array<LineWords, ledger::kWorkKinds> kWorkWords = {{
+    {"GPU: GEMMs", "gemm"},
+    {"GPU: convolutions", "gemm"},
+    {"GPU: attention", "attention"},
+    {"GPU: normalization", "compute"},
+    {"GPU: softmax", "compute"},
+    {"GPU: pooling", "compute"},
+    {"GPU: element-wise kernels", "compute"},
+    {"GPU: reductions", "compute"},
+    {"GPU: casts and quantization", "move"},
+    {"GPU: layout changes and transposes", "move"},
+    {"GPU: device copies and fills", "move"},
+    {"Exposed copies between host and device", "copy"},
+    {"GPU: gather, scatter, sort and embedding kernels", "compute"},
+    {"GPU: optimizer", "compute"},
+    {"GPU: sampling", "compute"},
+    {"GPU: random numbers", "compute"},
+    {"Exposed communication", "comm"},
+    {"Exposed communication: barriers and notifications", "comm"},
+    {"GPU: kernels of unknown kind", "compute"},
+}};
+
+// By IdleCause.
+constexpr std::array<LineWords, ledger::kIdleCauses> kIdleWords = {{
+    {"GPU idle: host issuing ops", "ops"},
+    {"GPU idle: host between two launches", "ops"},
+    {"GPU idle: host in Python", "host"},
+    {"GPU idle: host outside recorded ops", "host"},
+    {"GPU idle: waiting for input data", "host"},
+    {"GPU idle: driver allocator (cudaMalloc, cudaFree)", "first"},
+    {"GPU idle: first calls (lazy loading, set-up)", "first"},
+    {"GPU idle: host thread not scheduled or blocked", "host"},
+    {"GPU idle: round trip after a synchronization", "wait"},
+    {"GPU idle: launch latency", "wait"},
+    {"GPU idle: gaps between queued kernels", "wait"},
+    {"GPU idle: after the last GPU work", "edge"},
+    {"GPU idle: launch not recorded", "edge"},
+    {"GPU idle: no host events recorded", "edge"},
+}};
+constexpr LineWords kUnrecordedWords = {"GPU work launched before the trace", "edge"};
+
+TimePart PartOf(const LineWords& words, std::int64_t ns, const ledger::Bound& bound) {
+  TimePart part{std::string(words.name), words.look, MsOf(ns), std::nullopt, bound.ns.has_value()};
+  if (bound.ns) part.avoidable_ms = MsOf(*bound.ns);
+  return part;
+}
+
+// " (profiler overhead: 361 ms)": the profiler's pauses lie where the host issues ops.
+std::string ProfilerPart(const findings::Analysis& analysis, const TimePart& part) {
+  const double pauses = analysis.wall.known ? analysis.wall.profiler_ms : 0;
+  if (analysis.base.Percent(pauses) < kLineShown || pauses > part.ms) return "";
+  return fmt::format(" (profiler overhead: {})", EachMs(analysis, pauses));
+}
+
+std::vector<TimePart> Lines(const findings::Analysis& analysis) {
+  const ledger::WallBook& wall = analysis.frames->books.wall;
+  std::vector<TimePart> lines;
+  for (std::size_t i = 0; i < ledger::kWorkKinds; ++i)
+    lines.push_back(PartOf(kWorkWords[i], wall.work_ns[i], analysis.line_bounds.work[i]));
+  for (std::size_t i = 0; i < ledger::kIdleCauses; ++i) {
+    lines.push_back(PartOf(kIdleWords[i], wall.idle_ns[i], analysis.line_bounds.idle[i]));
+    if (static_cast<IdleCause>(i) == IdleCause::kHostIssues)
+      lines.back().name += ProfilerPart(analysis, lines.back());
+  }
+  lines.push_back(PartOf(kUnrecordedWords, wall.unrecorded_ns, {}));
+  lines.back().assessed = true;  // it is none of this program's
+  std::erase_if(lines, [](const TimePart& part) { return part.ms <= 0; });
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const TimePart& a, const TimePart& b) { return a.ms > b.ms; });
+  return lines;
+}
+
+// Why models have no floor for them.
+std::string_view WhyUnassessed(const findings::Analysis& analysis) {
+  const auto lacks = [&](std::string_view code) {
+    return std::any_of(analysis.quality.begin(), analysis.quality.end(),
+                       [&](const findings::Quality& one) { return one.code == code; });
+  };
+  if (lacks("no_cpu_ops"))
+    return "No ops were recorded, so no kernel has shapes. Record with "
+           "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]` and `record_shapes=True`.";
+  if (lacks("no_shapes"))
+    return "Ops were recorded without shapes. Record with `record_shapes=True`.";
+  if (analysis.platform.empty())
+    return "The GPU is not known. Name it with the argument `platform`.";
+  if (analysis.replay)
+    return "Kernels of a graph replay have no shapes. Record the capture as well.";
+  return "No performance model covers the ops that launch them.";
+}
+
+}  // namespace
+
+std::vector<TimePart> TimeParts(const findings::Analysis& analysis) {
+  const findings::StepBase& base = analysis.base;
+  std::vector<TimePart> parts;
+  TimePart rest{"", "else", 0, 0.0, true};
+  std::size_t in_rest = 0;
+  for (TimePart& part : Lines(analysis)) {
+    if (base.Percent(part.ms) >= kLineShown && parts.size() < kPartsMost) {
+      parts.push_back(std::move(part));
+      continue;
+    }
+    rest.ms += part.ms;
+    // What nobody assessed has no sum.
+    if (rest.avoidable_ms && part.avoidable_ms)
+      *rest.avoidable_ms += *part.avoidable_ms;
+    else
+      rest.avoidable_ms.reset();
+    rest.name = ++in_rest == 1 ? part.name : "All other lines";
+  }
+  if (base.Percent(rest.ms) >= kRestOfLines) parts.push_back(std::move(rest));
+  return parts;
+}
+
+std::string WallTimeTable(const findings::Analysis& analysis) {
+  const findings::StepBase& base = analysis.base;
+  MarkdownTable table({"Where the time goes", "Value", "Share of the " + base.unit,
+                       "Avoidable (same work and precision)"});
+  table.Row(
+      {Capitalised(UnitTitle(analysis)), Ms(base.unit_ms()), "100%", std::string(kAbsentText)});
+  for (const TimePart& part : TimeParts(analysis)) {
+    table.Row({part.name, EachMs(analysis, part.ms), BaseShare(analysis, part.ms),
+               part.avoidable_ms ? "up to " + EachMs(analysis, *part.avoidable_ms)
+               : part.assessed   ? std::string(kAbsentText)
+                                 : "not assessed"});
+  }
+  return table.text() + "\n";
+}
+
+std::string UnassessedSentence(const findings::Analysis& analysis) {
+  constexpr std::size_t kNamed = 3;
+  const std::vector<WorkKind>& kinds = analysis.unassessed;
+  if (kinds.empty()) return "";
+  std::string names;
+  double all_ms = 0;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const auto kind = static_cast<std::size_t>(kinds[i]);
+    const double ms = MsOf(analysis.frames->books.wall.work_ns[kind]);
+    all_ms += ms;
+    if (i >= kNamed) continue;
+    std::string_view name = kWorkWords[kind].name;
+    if (name.starts_with(kGpu)) name.remove_prefix(kGpu.size());
+    names += fmt::format("{}{} ({})",
+                         i == 0                  ? ""
+                         : i + 1 == kinds.size() ? " and "
+                                                 : ", ",
+                         name, EachMs(analysis, ms));
+  }
+  if (kinds.size() > kNamed) names += " and other kernels";
+  return fmt::format("{} of the {} could not be assessed: {}. {}", BaseShare(analysis, all_ms),
+                     analysis.base.unit, names, WhyUnassessed(analysis));
+}
+
+}  // namespace jarvis::documents

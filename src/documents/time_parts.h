@@ -1,0 +1,32 @@
+// Where the time of a step goes, as reports and the page show it: the lines of the ledger's wall
+// book (ledger/books), in the field's words.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "findings/one/analysis.h"
+
+namespace jarvis::documents {
+
+// One line of the wall book, or the sum of those too small to be shown. Together they are the base.
+struct TimePart {
+  std::string name;                    // "GPU: GEMMs", "GPU idle: host issuing ops"
+  std::string_view look;               // how the page colours it: "compute", "comm", "ops"
+  double ms = 0;                       // of all units of the base
+  std::optional<double> avoidable_ms;  // the line's bound; absent: it has none
+  bool assessed = true;                // false: nobody knows what of it could be saved
+};
+
+// The longest first, the sum of the small ones last.
+std::vector<TimePart> TimeParts(const findings::Analysis& analysis);
+
+// Where the time goes | Value | Share of the step | Avoidable: the base and parts of it.
+std::string WallTimeTable(const findings::Analysis& analysis);
+
+// "66% of the step could not be assessed: GEMMs (41.0 ms) and attention (4.1 ms). No shapes were
+// recorded. Record with `record_shapes=True`." Empty: all large lines have a bound.
+std::string UnassessedSentence(const findings::Analysis& analysis);
+}  // namespace jarvis::documents

@@ -1,0 +1,117 @@
+// Where the time of a step goes: the lines of the wall book as a reader meets them.
+#include "documents/time_parts.h"
+
+#include <memory>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "findings/one/wall_plan.h"
+#include "session/trace_frames.h"
+
+namespace jarvis::documents {
+namespace {
+
+using findings::Analysis;
+using ledger::IdleCause;
+using ledger::WorkKind;
+
+// 50 ms of GEMMs and 30 of casts, 19.6 ms idle while the host issues ops, 0.4 of copies.
+struct Step {
+  std::shared_ptr<session::TraceFrames> frames = std::make_shared<session::TraceFrames>();
+  Analysis analysis;
+
+  Step() {
+    analysis.base.unit = "step";
+    analysis.base.count = 1;
+    analysis.base.total_ms = 100;
+    analysis.platform = "H100";
+    analysis.frames = frames;
+    frames->frames.base.base = {{0, 100'000'000}};
+    Work(WorkKind::kProduct) = 50'000'000;
+    Work(WorkKind::kCast) = 30'000'000;
+    Work(WorkKind::kCopy) = 400'000;
+    frames->books.wall.idle_ns[static_cast<std::size_t>(IdleCause::kHostIssues)] = 19'600'000;
+    Judge({});
+  }
+  std::int64_t& Work(WorkKind kind) {
+    return frames->books.wall.work_ns[static_cast<std::size_t>(kind)];
+  }
+  void Judge(const ledger::KnownFloors& floors) {
+    frames->books.gpu.kinds[0].ns = Work(WorkKind::kProduct);
+    const analysis::BaseOfTime& base = frames->frames.base;
+    analysis.line_bounds = ledger::BoundsOf(base, frames->books, floors);
+    analysis.unassessed = ledger::UnassessedKinds(base, frames->books, analysis.line_bounds);
+    analysis.nothing_to_save = ledger::NothingToSave(base, frames->books, analysis.line_bounds);
+  }
+};
+
+ledger::KnownFloors AtTheRoof() {
+  ledger::KnownFloors floors;
+  floors[0] = {50'000'000, 50'000'000, "down to what the GPU can reach"};
+  return floors;
+}
+
+}  // namespace
+
+TEST_CASE("the parts of a step add up to it, small ones too") {
+  Step step;
+  const std::vector<TimePart> parts = TimeParts(step.analysis);
+  double ms = 0;
+  for (const TimePart& part : parts)
+    ms += part.ms;
+  CHECK(ms == doctest::Approx(100));
+  CHECK(parts.front().name == "GPU: GEMMs");
+  CHECK(parts.back().name == "GPU: device copies and fills");  // one line, by its name
+  step.Work(WorkKind::kLayout) = 200'000;
+  step.Judge({});
+  CHECK(TimeParts(step.analysis).back().name == "All other lines");
+  CHECK(TimeParts(step.analysis).back().ms == doctest::Approx(0.6));
+  CHECK(TimeParts(step.analysis).back().avoidable_ms == 0.6);
+}
+
+TEST_CASE("GPU work that nothing bounds is said, with what to record") {
+  Step step;
+  CHECK(UnassessedSentence(step.analysis) ==
+        "50.0% of the step could not be assessed: GEMMs (50.0 ms). No performance model covers the "
+        "ops that launch them.");
+  CHECK(WallTimeTable(step.analysis).find("not assessed") != std::string::npos);
+  step.analysis.quality.emplace_back().code = "no_shapes";
+  CHECK(UnassessedSentence(step.analysis).find("`record_shapes=True`") != std::string::npos);
+  step.Judge(AtTheRoof());
+  CHECK(UnassessedSentence(step.analysis).empty());
+  CHECK(WallTimeTable(step.analysis).find("not assessed") == std::string::npos);
+}
+
+TEST_CASE("no total of savings is told beside more that nobody assessed") {
+  Step step;
+  step.analysis.wall.known = true;
+  step.analysis.wall.wall_ms = 100;
+  findings::Finding finding;
+  finding.wall_a.emplace();
+  finding.wall_a->ms = {20, 20, 20};
+  finding.wall_a->after_others_ms = 20;
+  step.analysis.findings.push_back(finding);
+  CHECK_FALSE(findings::TogetherOf(step.analysis));
+  step.Judge(AtTheRoof());
+  REQUIRE(findings::TogetherOf(step.analysis));
+  CHECK(findings::TogetherOf(step.analysis)->high == 20);
+  // What is not assessed is less than what the first one saves.
+  step.Work(WorkKind::kProduct) = 10'000'000;
+  step.Judge({});
+  CHECK(findings::TogetherOf(step.analysis));
+}
+
+TEST_CASE("nothing is worth doing only where every large line has a bound") {
+  Step step;
+  step.Judge(AtTheRoof());
+  CHECK_FALSE(step.analysis.nothing_to_save);  // casts could go, and so could idle time
+  step.Work(WorkKind::kCast) = 0;
+  step.frames->books.wall.idle_ns = {};
+  step.Judge(AtTheRoof());
+  CHECK(step.analysis.nothing_to_save);
+  step.Judge({});
+  CHECK_FALSE(step.analysis.nothing_to_save);
+}
+
+}  // namespace jarvis::documents
