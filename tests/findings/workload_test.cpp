@@ -147,6 +147,7 @@ TEST_CASE("without modules the same decoder is told by its shapes, and says that
     script.Op("aten::mm", "gemm_down", 120, "[[1024,2048],[2048,512]]");
   }
   script.Op("aten::mm", "gemm_head", 300, "[[1024,512],[512,32000]]");
+  script.Op("aten::argmax", "reduce_kernel", 5, "[[1024,32000],[],[]]", kBf16, 1);
   const Analyzed one = Analyze(script.text());
   CHECK_FALSE(one.analysis.workload[WorkloadPart::kModel].known());
   CHECK(Of(one, WorkloadPart::kFamily) == "decoder-only transformer");
@@ -161,6 +162,32 @@ TEST_CASE("without modules the same decoder is told by its shapes, and says that
   REQUIRE(story.has_value());
   CHECK(story->rows.size() == 3);
   CHECK(story->repeats == 4);
+}
+
+TEST_CASE("a wide product is no vocabulary unless something is chosen among its columns") {
+  Script script;
+  for (int layer = 0; layer < 4; ++layer)
+    script.Op("aten::mm", "gemm_down", 120, "[[512,4096],[4096,4096]]");
+  script.Op("aten::mm", "gemm_classifier", 300, "[[512,4096],[4096,25088]]");
+  CHECK_FALSE(Analyze(script.text()).analysis.workload[WorkloadPart::kVocabulary].known());
+  // Keys of an attention are as many.
+  script.Op("aten::_softmax", "softmax_warp", 5, "[[64,25088]]", kBf16, 1);
+  script.Op("aten::_softmax", "softmax_warp", 5, "[[64,32768]]", kBf16, 1);
+  CHECK(Of(Analyze(script.text()), WorkloadPart::kVocabulary) == "25088");
+}
+
+TEST_CASE("shapes of a small part are not the model's") {
+  const auto widths = [](double unshaped_us) {
+    Script script;
+    script.Module("SmallModel_0", 8);
+    AddLayer(&script, "SmallLayer_0");
+    AddLayer(&script, "SmallLayer_1");
+    script.Graph().Replayed("sm90_xmma_gemm_bf16bf16", unshaped_us);
+    const Analyzed one = Analyze(script.text());
+    return Of(one, WorkloadPart::kHidden) + "|" + Of(one, WorkloadPart::kHeads);
+  };
+  CHECK(widths(100) == "512|8 x 64");
+  CHECK(widths(10'000) == "|");
 }
 
 TEST_CASE("attention that is not causal makes no decoder") {
@@ -187,6 +214,7 @@ TEST_CASE("a rank's part of heads and vocabulary is not the model's") {
     script.Op("aten::mm", "gemm_down", 120, "[[1024,512],[512,512]]");
   }
   script.Op("aten::mm", "gemm_head", 300, "[[1024,512],[512,8000]]");
+  script.Op("_VocabParallelCrossEntropy", "exp_kernel", 5, "[[1024,8000],[1024]]", kBf16, 2);
   const Analyzed one =
       AnalyzeJson(JsonWith(script.text(), R"("distributedInfo":{"rank":1,"world_size":4})"));
   CHECK(Of(one, WorkloadPart::kHeads) == "8 x 64 (2 on this rank)");

@@ -188,7 +188,18 @@ class FactCollector {
 
   void AddShapes(EventIndex e) {
     const StringId dims = events_.args_of(e).dims;
-    if (dims != kNoString) ++dims_[dims];
+    if (dims == kNoString) return;
+    ++dims_[dims];
+    const auto [known, added] = chooses_.try_emplace(events_[e].name);
+    if (added) known->second = ChoosesAmongClasses(events_.name(e));
+    if (known->second) choices_.try_emplace(dims, events_.name(e));
+  }
+
+  static bool ChoosesAmongClasses(std::string_view name) {
+    constexpr std::string_view kParts[] = {"argmax", "softmax",      "sampl",         "multinomial",
+                                           "topk",   "crossentropy", "cross_entropy", "nll_loss"};
+    return std::any_of(std::begin(kParts), std::end(kParts),
+                       [&](std::string_view part) { return ContainsNoCase(name, part); });
   }
 
   // Backward work belongs to the module of its forward op; of nested backward nodes the outer one
@@ -232,6 +243,13 @@ class FactCollector {
         if (shape.size() >= 2) out_.shapes[std::move(shape)] += count;
       }
     }
+    for (const auto& [dims, name] : choices_) {
+      for (const Shape& shape : ParseShapes(events_.text(dims))) {
+        if (shape.size() < 2) continue;
+        std::string_view& by = out_.choices.try_emplace(shape.back(), name).first->second;
+        by = std::min(by, name);  // whatever the order of the table
+      }
+    }
     for (const CategoryAnalysis& category : out_.categories) {
       for (const Operation& operation : category.operations) {
         ShapedOperation one{&operation, category.kind, {}, {}, {}};
@@ -241,6 +259,7 @@ class FactCollector {
           one.types = ParseTypes(events_.text(args.types));
           one.concrete = events_.text(args.concrete);
         }
+        if (!one.shapes.empty()) out_.shaped_us += operation.gpu_us;
         out_.operations.push_back(std::move(one));
       }
     }
@@ -257,7 +276,9 @@ class FactCollector {
   std::vector<double> before_;    // by place in preorder: GPU time launched before it
   std::vector<double> replayed_;  // the same, of recorded graphs
   Names ops_, annotations_, frames_, kernels_, copies_;
+  std::unordered_map<StringId, bool> chooses_;  // whether an op chooses among classes
   std::unordered_map<StringId, std::uint64_t> dims_;
+  std::unordered_map<StringId, std::string_view> choices_;  // dims of ops that choose: their name
   std::map<std::pair<std::uint32_t, std::string_view>, std::uint32_t> places_;
   std::set<std::pair<std::uint32_t, StringId>> instances_;
   std::unordered_set<StringId> modules_;
@@ -272,6 +293,31 @@ WorkloadFacts CollectWorkloadFacts(const session::LoadedTrace& trace,
   WorkloadFacts facts{.trace = trace, .categories = categories};
   FactCollector(&facts).Run();
   return facts;
+}
+
+std::uint64_t MainReplays(const session::LoadedTrace& recorded, double compute_us) {
+  constexpr double kMainGraph = 0.5;  // of computing
+  struct Replays {
+    std::uint64_t count = 0;
+    double us = 0;
+  };
+  // Of one graph are replays with as many pieces of work and the same first one.
+  std::map<std::pair<std::size_t, StringId>, Replays> graphs;
+  const trace::EventStore& events = recorded.events();
+  for (const EventIndex call : recorded.tree().preorder()) {
+    if (!trace::IsLaunchCall(events[call].kind) || !analysis::IsGraphLaunch(events.name(call)))
+      continue;
+    const auto work = recorded.tree().GpuOf(call);
+    if (work.empty()) continue;
+    Replays& one = graphs[{work.size(), events[work.front()].name}];
+    ++one.count;
+    for (const EventIndex gpu : work)
+      one.us += trace::MicrosOf(events[gpu].dur_ns);
+  }
+  for (const auto& [graph, replays] : graphs) {
+    if (replays.us > kMainGraph * compute_us) return replays.count;
+  }
+  return 0;
 }
 
 NamedWork Containing(const std::vector<NamedWork>& names,

@@ -55,20 +55,32 @@ struct WorkloadFacts {
   std::vector<ShapedOperation> operations = {};  // the longest first
   std::map<Shape, std::uint64_t> shapes = {};    // of all ops, views too: how often
 
+  // Last axes of what ops choose among (argmax, softmax, a loss): the op.
+  std::map<std::int64_t, std::string_view> choices = {};
+
   std::map<std::string_view, std::uint64_t> instances = {};  // of a module class: different ones
 
-  double gpu_us = 0;       // sum of GPU work
-  double comm_us = 0;      // of it communication
-  double graph_us = 0;     // of it replayed from recorded graphs
-  double compiled_us = 0;  // of it launched by compiled regions, replays apart
-  double triton_us = 0;    // of it kernels that Inductor made
-  bool backward = false;   // links from backward nodes to forward ops
+  double gpu_us = 0;               // sum of GPU work
+  double comm_us = 0;              // of it communication
+  double graph_us = 0;             // of it replayed from recorded graphs
+  double shaped_us = 0;            // of it of operations whose shapes are known
+  std::uint64_t main_replays = 0;  // see MainReplays
+  double compiled_us = 0;          // of it launched by compiled regions, replays apart
+  double triton_us = 0;            // of it kernels that Inductor made
+  bool backward = false;           // links from backward nodes to forward ops
 
   double ComputeUs() const { return gpu_us - comm_us; }
+  // Shapes are known of a small part alone: what they tell is of another component than the one
+  // that takes most of the time.
+  bool shapes_are_partial() const { return shaped_us < 0.5 * ComputeUs(); }
 };
 
 WorkloadFacts CollectWorkloadFacts(const session::LoadedTrace& trace,
                                    const std::vector<CategoryAnalysis>& categories);
+
+// Replays of the graph with the most time, where it has most of all computing; 0: there is none. Of
+// the trace as it was recorded: with a capture the work stands below its ops.
+std::uint64_t MainReplays(const session::LoadedTrace& recorded, double compute_us);
 
 // All whose name contains one of the parts (given in lower case), added up; the name is the first
 // one's.

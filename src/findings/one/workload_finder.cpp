@@ -11,7 +11,8 @@ namespace jarvis::findings {
 
 Workload FindWorkload(const session::LoadedTrace& trace,
                       const std::vector<CategoryAnalysis>& categories) {
-  const WorkloadFacts facts = CollectWorkloadFacts(trace, categories);
+  WorkloadFacts facts = CollectWorkloadFacts(trace.WithCapture(), categories);
+  facts.main_replays = MainReplays(trace, facts.ComputeUs());
   const WorkloadSizes sizes = FindWorkloadSizes(facts);
   Workload workload;
   TellModel(facts, sizes, &workload);

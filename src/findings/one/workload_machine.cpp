@@ -10,6 +10,7 @@
 
 #include "base/number_text.h"
 #include "base/text.h"
+#include "ledger/kinds/work_kind.h"
 #include "perf/device_match.h"
 #include "perf/platform.h"
 #include "session/device_units.h"
@@ -208,6 +209,14 @@ class MachineTeller {
       }
     }
     if (all <= 0) return PrecisionWithoutProducts();
+    // Names that leave it open mean what the others say.
+    if (const auto open = us.find("fp8 or int8"); open != us.end()) {
+      const bool fp8 = us.contains("fp8"), int8 = us.contains("int8");
+      if (fp8 != int8) {
+        us[fp8 ? "fp8" : "int8"] += open->second;
+        us.erase(open);
+      }
+    }
     std::vector<std::pair<double, std::string>> order;
     for (const auto& [type, time] : us)
       order.emplace_back(-time, type);
@@ -372,14 +381,9 @@ class MachineTeller {
 }  // namespace
 
 bool IsMatrixKernel(std::string_view kernel) {
-  if (kernel.starts_with("Cijk_") || kernel.starts_with("nvjet_") || kernel.starts_with("bmm_"))
-    return true;
-  constexpr std::string_view kParts[] = {"gemm",      "matmul",    "attention", "fmha",  "attn_",
-                                         "conv",      "winograd",  "xmma",      "wgrad", "dgrad",
-                                         "flash_fwd", "flash_bwd", "_mm_",      "igemm", "scudnn"};
-  return std::any_of(std::begin(kParts), std::end(kParts),
-                     [&](std::string_view part) { return Has(kernel, part); }) &&
-         !Has(kernel, "convert") && !Has(kernel, "elementwise") && !Has(kernel, "reduce_kernel");
+  const ledger::WorkKind kind = ledger::ClassifyKernelName(kernel).kind;
+  return kind == ledger::WorkKind::kProduct || kind == ledger::WorkKind::kConvolution ||
+         kind == ledger::WorkKind::kAttention;
 }
 
 std::string PrecisionOfKernel(std::string_view name) {
@@ -388,6 +392,10 @@ std::string PrecisionOfKernel(std::string_view name) {
   const bool mx8 = Has(name, "mxe4m3") || Has(name, "mxfp8") || Has(name, "mx_float8");
   if (mx4) return mx8 ? "mxfp4 x mxfp8" : Has(name, "bf16") ? "mxfp4 x bf16" : "mxfp4";
   if (mx8) return "mxfp8";
+  // What the library's names mean: words of a name are the types of results as well.
+  const std::string_view known = ledger::ClassifyKernelName(name).precision;
+  // A Fourier transform's products are complex whatever the operands are.
+  if (!known.empty() && !known.starts_with("complex")) return std::string(known);
   if (Has(name, "nvfp4") || Has(name, "e2m1")) return "fp4";
   // Scales of blocks in e8m0 make it the OCP format.
   if (Has(name, "e4m3") && (Has(name, "ue8m0") || Has(name, "blockscaled"))) return "mxfp8";

@@ -11,6 +11,7 @@
 
 #include "analysis/attribution/attribution.h"
 #include "base/text.h"
+#include "ledger/kinds/work_kind.h"
 #include "perf/iteration_annotation.h"
 
 namespace jarvis::findings {
@@ -20,7 +21,6 @@ namespace {
 constexpr double kOwns = 0.25;
 constexpr double kComponentShown = 0.01;
 constexpr double kLayerShare = 0.3;
-constexpr double kRepeatedShare = 0.4;  // of computing: kernels that run once a layer
 
 // Classes that only pass calls on.
 bool IsWrapper(std::string_view name) {
@@ -288,10 +288,8 @@ class ModelTeller {
       }
     }
     // A few prompt tokens that attend to the whole image, and masks that are enlarged from it.
-    const bool prompts = std::any_of(
-        sizes_.attentions.begin(), sizes_.attentions.end(), [](const AttentionSizes& one) {
-          return one.queries > 0 && one.queries <= 16 && one.keys >= 64 * one.queries;
-        });
+    const bool prompts = std::any_of(sizes_.attentions.begin(), sizes_.attentions.end(),
+                                     [](const AttentionSizes& one) { return one.IsOfPrompts(); });
     if (prompts && Ops({"conv_transpose2d"}).count > 0) {
       *why += "; few queries over all image tokens, transposed convolutions";
       name += " with a promptable mask decoder (as Segment Anything has)";
@@ -365,6 +363,7 @@ class ModelTeller {
     if (Time(Kind::kConvolution) > 0.5 * facts_.ComputeUs()) return;
     if (const AttentionSizes* attention = sizes_.Attention();
         attention != nullptr && passes_ > 0 && attention->calls % passes_ == 0) {
+      if (OfPrompts(*attention)) return;
       const std::uint64_t layers = LayersByAttention(*attention) / passes_;
       out_.Set(WorkloadPart::kLayers, fmt::format("{}", layers), Certainty::kInferred,
                fmt::format("{} attention calls of {} heads of {} in {} forward passes",
@@ -372,6 +371,14 @@ class ModelTeller {
       return;
     }
     LayersByKernels();
+  }
+
+  // A decoder of a few prompts runs many times in a pass: how many layers it has nobody knows.
+  bool OfPrompts(const AttentionSizes& main) const {
+    return std::any_of(
+        sizes_.attentions.begin(), sizes_.attentions.end(), [&](const AttentionSizes& one) {
+          return one.heads == main.heads && one.head == main.head && one.IsOfPrompts();
+        });
   }
 
   // Windowed and global attention of one model differ in sizes but not in heads.
@@ -392,16 +399,33 @@ class ModelTeller {
              fmt::format("{} modules of norm classes", norms));
   }
 
-  // Without modules and shapes: how often the kernels of the most time run.
+  // Without modules and shapes: how often the attention kernels of the most time run, if products
+  // run as often. Of two that take turns, local and global attention, both.
   void LayersByKernels() {
-    const RepeatedWork most = RepeatedKernels(facts_);
-    if (!HasAttention() || most.count % passes_ != 0 || most.count / passes_ < 4 ||
-        most.share < kRepeatedShare) {
-      return;
+    std::vector<std::pair<double, std::uint64_t>> attentions;  // time, calls
+    std::set<std::uint64_t> products;                          // calls
+    for (const NamedWork& kernel : facts_.kernels) {
+      const ledger::WorkKind kind = ledger::ClassifyKernelName(kernel.name).kind;
+      if (kind == ledger::WorkKind::kAttention) attentions.emplace_back(kernel.us, kernel.count);
+      if (kind == ledger::WorkKind::kProduct) products.insert(kernel.count);
     }
-    out_.Set(WorkloadPart::kLayers, fmt::format("{}", most.count / passes_), Certainty::kInferred,
-             fmt::format("kernels with {:.0f} % of the time of computing run {} times each",
-                         100 * most.share, most.count));
+    if (attentions.empty()) return;
+    std::sort(attentions.rbegin(), attentions.rend());
+    std::uint64_t calls = attentions.front().second;
+    const std::uint64_t both = calls + (attentions.size() < 2 ? 0 : attentions[1].second);
+    const bool multiple = std::any_of(products.begin(), products.end(),
+                                      [&](std::uint64_t count) { return count % calls == 0; });
+    if (!products.contains(calls)) {
+      if (products.contains(both)) {
+        calls = both;
+      } else if (!multiple) {
+        return;
+      }
+    }
+    if (calls % passes_ != 0 || calls / passes_ < 4) return;
+    out_.Set(
+        WorkloadPart::kLayers, fmt::format("{}", calls / passes_), Certainty::kInferred,
+        fmt::format("{} attention kernels in {} passes, and products as often", calls, passes_));
   }
 
   // Of a language model, by the products that each layer runs as often: their weights, and the
@@ -491,7 +515,9 @@ const ModulePlace* LayerModule(const WorkloadFacts& facts, const ModulePlace& ma
 
 std::uint64_t ForwardPasses(const WorkloadFacts& facts) {
   if (const ModulePlace* main = MainModule(facts)) {
-    return std::max<std::uint64_t>(main->calls, 1);
+    // A call that replays nothing is no pass of a model whose work is replayed.
+    const bool fewer = facts.main_replays > 0 && facts.main_replays < main->calls;
+    return std::max<std::uint64_t>(fewer ? facts.main_replays : main->calls, 1);
   }
   std::uint64_t iterations = 0;
   for (const NamedWork& note : facts.annotations) {
@@ -503,6 +529,11 @@ std::uint64_t ForwardPasses(const WorkloadFacts& facts) {
     if (const auto sums = perf::ParseIteration(note.name)) formats.insert(sums->format);
   }
   if (iterations > 0) return std::max<std::uint64_t>(iterations / formats.size(), 1);
+  // A graph of a whole pass has a kernel that runs once a layer.
+  constexpr std::uint64_t kLayersLeast = 4;
+  if (facts.main_replays > 0 && RepeatedKernels(facts).count >= kLayersLeast * facts.main_replays) {
+    return facts.main_replays;
+  }
   std::uint64_t steps = facts.trace.steps().size();
   if (steps == 0) {  // the oldest profilers wrote the marks as ops
     for (const NamedWork& op : facts.ops)

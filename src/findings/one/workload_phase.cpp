@@ -358,8 +358,10 @@ class PhaseTeller {
       out_.Set(WorkloadPart::kBatch, fmt::format("{} tokens{}", tokens, shared ? " a rank" : ""),
                Certainty::kRecorded, "rows of the longest matrix products");
     } else if (tokens > 0) {
-      out_.Set(WorkloadPart::kBatch, fmt::format("batch {}", tokens), Certainty::kInferred,
-               "rows of the longest matrix products");
+      const bool tells = ContainsNoCase(out_[WorkloadPart::kFamily].value, "transformer");
+      out_.Set(WorkloadPart::kBatch,
+               tells ? fmt::format("{} tokens", tokens) : fmt::format("batch {}", tokens),
+               Certainty::kInferred, "rows of the longest matrix products");
     } else {
       BatchOfTensor();
     }
@@ -421,8 +423,7 @@ class PhaseTeller {
   std::string PromptsText() const {
     const std::uint64_t enlarged = Ops({"aten::conv_transpose2d"}).count;
     for (const AttentionSizes& one : sizes_.attentions) {
-      const bool prompts = one.queries > 0 && one.queries <= 16 && one.keys >= 64 * one.queries;
-      if (!prompts || !one.batch || *one.batch < 2 || enlarged == 0) continue;
+      if (!one.IsOfPrompts() || !one.batch || *one.batch < 2 || enlarged == 0) continue;
       const std::uint64_t passes = std::gcd(one.calls, enlarged);
       return passes > 1 ? fmt::format(", {} mask decoder passes of {} prompts", passes, *one.batch)
                         : fmt::format(", {} prompts at once", *one.batch);
@@ -435,6 +436,15 @@ class PhaseTeller {
     for (const ShapedOperation& one : facts_.operations) {
       if (one.shapes.empty() || one.shapes[0].size() < 2 || one.kind == Kind::kCommunication)
         continue;
+      const Shape& first = one.shapes[0];
+      if (first.size() == 4 && first[1] == 3 && first[2] == first[3] && first[2] >= 32) {
+        out_.Set(WorkloadPart::kBatch, fmt::format("batch {}", first[0]), Certainty::kInferred,
+                 "images as the first operand of " + one.operation->name);
+        out_.Set(WorkloadPart::kInput, fmt::format("{0} x {0} pixels", first[2]),
+                 Certainty::kInferred, "images as the first operand of " + one.operation->name);
+        return;
+      }
+      if (facts_.shapes_are_partial()) continue;
       std::string text;
       for (const std::int64_t axis : one.shapes[0])
         text += fmt::format("{}{}", text.empty() ? "tensors of " : " x ", axis);
@@ -488,7 +498,8 @@ class PhaseTeller {
                                              steps.front().number, steps.back().number);
     }
     if (text.empty() && !iteration_ && passes_ > 1 && MainModule(facts_) == nullptr)
-      text = fmt::format("{} steps", passes_);
+      text =
+          fmt::format("{} {}", passes_, facts_.main_replays == passes_ ? "graph replays" : "steps");
     if (iteration_) {
       text = fmt::format("{} engine step{}", passes_, passes_ == 1 ? "" : "s");
     } else if (MainModule(facts_) != nullptr && passes_ > std::max<std::size_t>(steps.size(), 1)) {

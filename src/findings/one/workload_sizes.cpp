@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "ledger/kinds/work_kind.h"
+#include "perf/iteration_annotation.h"
 
 namespace jarvis::findings {
 namespace {
@@ -15,6 +19,8 @@ namespace {
 constexpr std::int64_t kVocabularyMin = 16000;
 constexpr std::int64_t kHeadMax = 512;
 constexpr std::int64_t kExpertsMax = 1024;
+constexpr double kConfirmedShare = 0.7;  // of the time of the width that products have most often
+constexpr double kAttentionShare = 0.4;  // of the time of attention, to be the model's own
 constexpr std::size_t kUnfusedMax = 32;  // attentions that are taken apart
 
 std::optional<std::int64_t> DetailOf(const Operation& operation, std::string_view key) {
@@ -50,10 +56,12 @@ class SizeFinder {
     std::stable_sort(
         out_.attentions.begin(), out_.attentions.end(),
         [](const AttentionSizes& a, const AttentionSizes& b) { return a.gpu_us > b.gpu_us; });
+    AddWidths();
     Vocabulary();
     Hidden();
     Experts();
     ChooseAttention();
+    if (facts_.shapes_are_partial()) ForgetModel();
     return std::move(out_);
   }
 
@@ -223,40 +231,61 @@ class SizeFinder {
            ContainsNoCase(name, "expert");
   }
 
+  // What else than products tells widths: tables of embeddings, operands of norms, and over how
+  // many classes something is chosen.
+  void AddWidths() {
+    for (const ShapedOperation& one : facts_.operations) {
+      const std::string_view name = one.operation->name;
+      if (one.shapes.empty() || ContainsNoCase(name, "backward")) continue;
+      const Shape& first = one.shapes[0];
+      if (name.starts_with("aten::embedding") && first.size() == 2) {
+        tables_.insert(first[0]);
+        widths_.insert(first[1]);
+      }
+      if (one.kind == Kind::kNorm && first.size() >= 2) widths_.insert(first.back());
+    }
+  }
+
+  // The columns of a product are a vocabulary if an embedding has as many rows, if something is
+  // chosen among as many, or if the program is one that generates text; a rank may have its part.
   void Vocabulary() {
     std::uint64_t repeated = 0;
     for (const GemmSizes& gemm : out_.gemms)
       repeated = std::max(repeated, gemm.calls);
-    // A rank may have its part of the columns alone.
     const std::int64_t ranks =
         std::clamp<std::int64_t>(facts_.trace.trace().metadata.world_size.value_or(1), 1, 64);
+    const bool generates = std::any_of(
+        facts_.annotations.begin(), facts_.annotations.end(), [](const NamedWork& note) {
+          const auto sums = perf::ParseIteration(note.name);
+          return sums && sums->context_requests + sums->generation_requests > 0;
+        });
     for (const GemmSizes& gemm : out_.gemms) {
       const bool whole =
           gemm.n >= kVocabularyMin && gemm.n >= 3 * gemm.k && gemm.calls * 2 <= repeated + 2;
       const bool part = gemm.n * ranks >= kVocabularyMin && gemm.n > gemm.k &&
                         gemm.n * ranks >= 3 * gemm.k && gemm.calls * 4 <= repeated;
-      if (!whole && !part) continue;
+      const bool table = tables_.contains(gemm.n) || tables_.contains(gemm.n * ranks);
+      const bool chosen =
+          facts_.choices.contains(gemm.n) || facts_.choices.contains(gemm.n * ranks);
+      if ((!whole && !part) || (!table && !chosen && !generates)) continue;
       out_.vocabulary = gemm.n;
-      out_.vocabulary_evidence = fmt::format("product {} x {} -> {}", gemm.m, gemm.k, gemm.n);
+      out_.vocabulary_evidence = fmt::format(
+          "product {} x {} -> {}, {}", gemm.m, gemm.k, gemm.n,
+          table ? "and an embedding of as many rows" : "among which something is chosen");
       head_width_ = gemm.k;
       return;
     }
-    for (const ShapedOperation& one : facts_.operations) {
-      const std::string_view name = one.operation->name;
-      if (!ContainsNoCase(name, "argmax") && !ContainsNoCase(name, "softmax") &&
-          !ContainsNoCase(name, "sampling") && !ContainsNoCase(name, "cross_entropy")) {
-        continue;
-      }
-      for (const Shape& shape : one.shapes) {
-        if (shape.size() != 2 || shape[1] < kVocabularyMin) continue;
-        out_.vocabulary = shape[1];
-        out_.vocabulary_evidence = fmt::format("{} of [{}, {}]", name, shape[0], shape[1]);
-        return;
-      }
+    for (const auto& [width, name] : facts_.choices) {
+      const bool attention = ContainsNoCase(name, "softmax") && !tables_.contains(width);
+      if (width < kVocabularyMin || attention) continue;
+      out_.vocabulary = width;
+      out_.vocabulary_evidence = fmt::format("{} over {}", name, width);
+      return;
     }
   }
 
-  // The width that most of the time of products has on one of its sides: that of the residual.
+  // The width that most of the time of products has on one of its sides and that norms, embeddings
+  // or heads have, too: that of the residual.
   void Hidden() {
     std::map<std::int64_t, double> score;
     std::map<std::int64_t, double> rows;
@@ -266,6 +295,8 @@ class SizeFinder {
       score[gemm.k] += gemm.gpu_us;
       if (gemm.n != gemm.k) score[gemm.n] += gemm.gpu_us;
     }
+    for (const AttentionSizes& one : out_.attentions)
+      widths_.insert(one.heads * one.head);
     // Of equal ones the larger: a router has few columns.
     const auto longest = [](const auto& of) {
       return std::max_element(of.begin(), of.end(), [](const auto& a, const auto& b) {
@@ -273,11 +304,24 @@ class SizeFinder {
       });
     };
     if (!rows.empty()) out_.tokens = longest(rows)->first;
+    std::map<std::int64_t, double> confirmed = score;
+    std::erase_if(confirmed, [&](const auto& one) { return !widths_.contains(one.first); });
     if (!score.empty()) {
-      out_.hidden = longest(score)->first;
+      const bool clear = !confirmed.empty() &&
+                         longest(confirmed)->second >= kConfirmedShare * longest(score)->second;
+      out_.hidden = longest(clear ? confirmed : score)->first;
     } else if (head_width_) {
       out_.hidden = head_width_;
     }
+  }
+
+  // The shapes that are known are those of a smaller component.
+  void ForgetModel() {
+    out_.hidden.reset();
+    out_.tokens.reset();
+    out_.main.reset();
+    out_.attentions.clear();
+    out_.gemms.clear();
   }
 
   void Experts() {
@@ -303,8 +347,26 @@ class SizeFinder {
       out_.local_experts.reset();
   }
 
-  // Of several attentions the one whose heads make up the hidden width, else the longest.
+  // Of several attentions the one whose heads make up the hidden width, else the longest; none
+  // where most of the time of attention is in others, or in kernels without shapes.
   void ChooseAttention() {
+    PickAttention();
+    if (!out_.main) return;
+    const AttentionSizes& main = out_.attentions[*out_.main];
+    if (out_.hidden && main.heads * main.head == *out_.hidden) return;
+    double kernels_us = 0, all_us = 0, alike_us = 0;
+    for (const NamedWork& kernel : facts_.kernels) {
+      if (ledger::ClassifyKernelName(kernel.name).kind == ledger::WorkKind::kAttention)
+        kernels_us += kernel.us;
+    }
+    for (const AttentionSizes& one : out_.attentions) {
+      all_us += one.gpu_us;
+      if (one.heads == main.heads && one.head == main.head) alike_us += one.gpu_us;
+    }
+    if (alike_us < kAttentionShare * std::max(kernels_us, all_us)) out_.main.reset();
+  }
+
+  void PickAttention() {
     for (std::size_t i = 0; i < out_.attentions.size(); ++i) {
       const AttentionSizes& one = out_.attentions[i];
       if (!out_.hidden || one.heads * one.head != *out_.hidden) continue;
@@ -316,6 +378,8 @@ class SizeFinder {
 
   const WorkloadFacts& facts_;
   std::vector<GemmSizes> batched_;
+  std::set<std::int64_t> tables_;  // rows of embeddings
+  std::set<std::int64_t> widths_;  // of norms, embeddings and heads
   bool experts_seen_ = false;
   std::optional<std::int64_t> routed_, top_k_, head_width_;
   WorkloadSizes out_;

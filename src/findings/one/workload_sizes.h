@@ -23,6 +23,9 @@ struct AttentionSizes {
   bool fused = true;
   std::optional<bool> causal;
   std::string op;
+
+  // A few prompt tokens that attend to a whole image.
+  bool IsOfPrompts() const { return queries > 0 && queries <= 16 && keys >= 64 * queries; }
 };
 
 struct GemmSizes {
