@@ -99,7 +99,7 @@ std::string ApartText(const findings::Analysis& analysis) {
                                   : "between steps in which nothing is recorded");
   add(OutsideNs(analysis), "of GPU work outside of the steps");
   if (base.warm_estimated)
-    add(base.one_time_ns, "that only a first pass takes (first launches, set-up, memory)");
+    add(base.one_time_ns, "of one-time initialization (first launches, set-up, memory)");
   if (frames.apart()) {
     std::int64_t odd = 0;
     std::string why;
@@ -127,8 +127,7 @@ struct StepSpread {
 std::optional<StepSpread> SpreadOf(const findings::Analysis& analysis) {
   constexpr double kSpread = 1.1;  // longest over shortest
   const analysis::TimeFrames& frames = analysis.frames->frames;
-  if (analysis.base.unit != "step" || analysis.base.count < 3 || frames.runs_ahead)
-    return std::nullopt;
+  if (frames.steps.empty() || analysis.base.count < 3 || frames.runs_ahead) return std::nullopt;
   StepSpread spread;
   for (const analysis::StepFrame& step : frames.steps) {
     if (!step.steady) continue;
@@ -173,7 +172,7 @@ std::string EachRange(const findings::Analysis& analysis, const findings::Range&
 std::string UnitPhrase(const findings::Analysis& analysis) {
   const findings::StepBase& base = analysis.base;
   if (base.count <= 1) return "of the " + base.unit;
-  return (base.unit == "iteration" ? "an " : "a ") + base.unit;
+  return (base.unit.starts_with('i') ? "an " : "a ") + base.unit;
 }
 
 std::string UnitTitle(const findings::Analysis& analysis) {
@@ -305,6 +304,8 @@ std::string WorkPhrase(const findings::Analysis& analysis) {
 std::string UnitLength(const findings::Analysis& analysis) {
   std::string text =
       fmt::format("{}: {}", Capitalised(UnitTitle(analysis)), Ms(analysis.base.unit_ms()));
+  if (analysis.frames->frames.base.warm_estimated)
+    text += " (estimated: the recorded pass without its one-time work)";
   if (const auto spread = SpreadOf(analysis)) {
     text += fmt::format(" ({} to {}, the longest {})", Ms(spread->least_ms), Ms(spread->most_ms),
                         spread->longest);

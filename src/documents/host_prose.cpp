@@ -339,13 +339,11 @@ double OnceOf(const findings::Finding& finding) {
 
 std::string FirstCallsInsight(const findings::Analysis& analysis,
                               const findings::Finding& finding) {
-  const HostCause& cause = *finding.host;
-  const double once = OnceOf(finding);
-  const std::string of_host =
-      once < cause.total_ms ? fmt::format(" ({} of the host's time)", Ms(cause.total_ms)) : "";
   return fmt::format(
-      "{} of first calls{}: {}. It happens once: no cost of a steady step, and in no other saving.",
-      Ms(once), of_host, PlacesText(analysis, cause, true));
+      "One-time initialization takes {} of the recording; the longest calls: {}. A later pass does "
+      "not "
+      "repeat it: it is no cost of a steady step, and in no other saving.",
+      Ms(OnceOf(finding)), PlacesText(analysis, *finding.host, true));
 }
 
 }  // namespace
@@ -370,8 +368,7 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
     case HostCauseKind::kReplayGap:
       return fmt::format("GPU idle {} the replay of its graph, {} {}", ReplayWhere(analysis, cause),
                          EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis));
-    case HostCauseKind::kFirstCalls:
-      return "First calls load code, " + Ms(OnceOf(finding)) + ", once";
+    case HostCauseKind::kFirstCalls: return "One-time initialization takes " + Ms(OnceOf(finding));
     case HostCauseKind::kDescheduled: break;
   }
   return "The process had no CPU for " + Ms(cause.total_ms);

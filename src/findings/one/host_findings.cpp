@@ -259,13 +259,14 @@ class HostFindingMaker {
 
   void FirstCalls() {
     const analysis::FirstCalls& calls = e_.first_calls;
-    if (calls.total_ms < limits::kHostShareMin / 100 * e_.sections.span_ms) return;
+    const double once_ms = MsOf(e_.frames.frames.base.one_time_ns);
+    if (once_ms < limits::kHostShareMin / 100 * e_.sections.span_ms) return;
     HostCause cause;
     cause.kind = HostCauseKind::kFirstCalls;
     cause.once = true;
     cause.count = calls.calls.size();
-    cause.total_ms = calls.total_ms;
-    cause.idle_ms = calls.total_ms;
+    cause.total_ms = once_ms;
+    cause.idle_ms = once_ms;
     for (const analysis::FirstCall& call : calls.calls) {
       if (cause.places.size() == kHostPlacesMax) break;
       HostPlace place;

@@ -224,7 +224,10 @@ double BearingOf(const Quality& q, const Analysis& analysis, bool of_start) {
     return share >= kBears ? kOutside : 0;
   // A finding of its own tells of both.
   const bool once = q.code == "first_calls" || q.code == "allocator_growth";
-  if (once && of_start && !analysis.findings.empty() && analysis.findings.front().one_off) return 0;
+  if (once && std::any_of(analysis.findings.begin(), analysis.findings.end(),
+                          [](const Finding& one) { return one.one_off; })) {
+    return 0;
+  }
   if (q.code == "cut_off" || q.code == "time_unit") return 50;
   if (q.code == "missing_kernels") return q.value.value_or(0) >= kBears ? kOutside : 0;
   if (q.code == "steps_not_recorded") return kOutside;

@@ -8,7 +8,10 @@ StepBase StepBaseOf(const analysis::TimeFrames& frames, std::size_t repeats) {
   StepBase base;
   base.balance = frames.steady;
   base.total_ms = static_cast<double>(frames.steady.own_ns()) / 1e6;
-  if (!frames.steps.empty()) base.unit = "step";
+  if (!frames.steps.empty())
+    base.unit = analysis::TimeUnitText(frames.base.unit);
+  else if (frames.base.warm_estimated)
+    base.unit = "warm pass";
   base.count = frames.base_steps();
   if (base.count == 1 && repeats > 1) {
     base.unit = "iteration";

@@ -13,7 +13,7 @@
 namespace jarvis::findings {
 
 struct StepBase {
-  std::string unit = "recording";  // "step", "iteration", "recording"
+  std::string unit = "recording";  // TimeUnitText; "warm pass" where that is estimated
   std::size_t count = 1;           // units that `balance` is of
   analysis::Balance balance;       // of all of them together
   double total_ms = 0;             // of all of them, without foreign and unrecorded work

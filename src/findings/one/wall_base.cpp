@@ -130,7 +130,11 @@ class GroundMaker {
       once.factor = 0;
       for (const Interval<std::int64_t>& one : recording_.first_calls)
         once.stretches.push_back({analysis::kAllTracks, one.start, one.end});
-      leave_out(once, &wall.first_calls_ms);
+      // A warm pass that was worked out of a cold one is without them already.
+      if (frames_.base.warm_estimated)
+        given_.changes.emplace_back(once);
+      else
+        leave_out(once, &wall.first_calls_ms);
       quick.emplace_back(std::move(once));
     }
     const double all = steady.empty() ? 0 : std::max(0.0, simulation_.Saved({}, steady));

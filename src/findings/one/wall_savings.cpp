@@ -194,14 +194,23 @@ class WallAsker {
     return way;
   }
 
-  // What is in no steady step is told by what the recording would take without.
+  // What is in no steady step is told by what the recording would take without; of one-time work
+  // the base of time knows how long it took.
   void AskOnce(Finding* finding) const {
+    if (finding->host->kind == HostCauseKind::kFirstCalls) {
+      const double all = finding->time_ms;
+      return SaveOnce(finding, {all, all, all});
+    }
     const analysis::Outcome outcome = simulation_.WhatIf(finding->host->changes);
     const double most = finding->time_ms;
     const double mid = std::clamp(outcome.saved_ms, 0.0, most);
+    SaveOnce(finding,
+             {std::clamp(outcome.low_ms, 0.0, mid), mid, std::clamp(outcome.high_ms, mid, most)});
+  }
+  void SaveOnce(Finding* finding, const Range& ms) const {
     WallSaving saving;
-    saving.ms = {std::clamp(outcome.low_ms, 0.0, mid), mid, std::clamp(outcome.high_ms, mid, most)};
-    saving.after_others_ms = mid;
+    saving.ms = ms;
+    saving.after_others_ms = ms.mid;
     finding->one_off = true;
     finding->wall_a = saving;
     finding->savings_ms = saving.ms;
@@ -430,8 +439,11 @@ class WallAsker {
       taken[i] = true;
       kept.push_back(std::move(all[i]));
     };
+    // Of a pass that is warm already nobody needs it first.
+    const bool warm = analysis_.frames->frames.base.warm_estimated;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i].one_off && 2 * BestWall(all[i])->ms.mid > analysis_.wall.recorded_ms) take(i);
+      const bool much = all[i].one_off && 2 * BestWall(all[i])->ms.mid > analysis_.wall.recorded_ms;
+      if (much && !warm) take(i);
     }
     std::string host_before;
     for (std::size_t k = 0; k < order_.size(); ++k) {

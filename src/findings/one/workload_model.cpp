@@ -375,10 +375,9 @@ class ModelTeller {
 
   // A decoder of a few prompts runs many times in a pass: how many layers it has nobody knows.
   bool OfPrompts(const AttentionSizes& main) const {
-    return std::any_of(
-        sizes_.attentions.begin(), sizes_.attentions.end(), [&](const AttentionSizes& one) {
-          return one.heads == main.heads && one.head == main.head && one.IsOfPrompts();
-        });
+    return main.queries <= 16 &&
+           std::any_of(sizes_.attentions.begin(), sizes_.attentions.end(),
+                       [](const AttentionSizes& one) { return one.IsOfPrompts(); });
   }
 
   // Windowed and global attention of one model differ in sizes but not in heads.
