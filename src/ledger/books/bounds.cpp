@@ -9,14 +9,8 @@ namespace {
 
 constexpr double kMostAssessed = 0.5;  // of a kind's time has a floor
 
-bool ComputesNothing(WorkKind kind) {
-  return kind == WorkKind::kCast || kind == WorkKind::kLayout || kind == WorkKind::kCopy ||
-         kind == WorkKind::kHostCopy;
-}
-
 Bound OfWork(WorkKind kind, std::int64_t wall_ns, const KnownFloor& floor, std::int64_t line_ns) {
-  if (kind == WorkKind::kCommTransfer || kind == WorkKind::kCommWait)
-    return {wall_ns, "exposed communication: all of its wall time"};
+  if (IsCommunication(kind)) return {wall_ns, "exposed communication: all of its wall time"};
   if (ComputesNothing(kind)) return {wall_ns, "computes nothing: all of its wall time"};
   if (floor.assessed_ns > 0 && line_ns > 0 &&
       static_cast<double>(floor.assessed_ns) >= kMostAssessed * static_cast<double>(line_ns)) {
