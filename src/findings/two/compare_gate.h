@@ -1,7 +1,7 @@
 // Conditions that runs must not meet when they are held against others: a gate for CI.
 //
-// Times are of what reports are of: the work of the steady steps, per step where all runs have
-// steps of one kind, without steps the recording. With several runs of a side its value is their
+// Times are of the base of each run's ledger, as the headline is: of one unit where all runs have
+// units of one kind, else of the whole base. With several runs of a side its value is their
 // mean, and a limit on a change counts as passed only if the change passes it by more than the
 // noise: the half width of the 95 % interval of the difference of the means (Welch's; where one
 // side has one run, the other's spread stands for both).
