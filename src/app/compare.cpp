@@ -75,7 +75,7 @@ std::vector<Flag> GateFlags(CompareArguments* request) {
   return {
       {{"--fail-on"},
        fail_on,
-       "  --fail-on CONDITION          exit with 3 if it is so, per steady step: 'total > +5%', "
+       "  --fail-on CONDITION          exit with 3 if it is so, of one unit: 'total > +5%', "
        "'op:aten::mm > "
        "+10%',\n"
        "                               'category:* > +20% and > +0.1ms', 'idle > 3ms', 'window > "

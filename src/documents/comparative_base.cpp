@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -106,6 +107,21 @@ std::vector<std::string> UnlikeBases(const findings::ComparedPair& pair) {
   return reasons;
 }
 
+std::string NoiseText(const findings::ComparedPair& pair) {
+  const findings::Balance& balance = pair.balance;
+  if (balance.lines.empty() || (balance.units[0] >= 2 && balance.units[1] >= 2)) return {};
+  std::string whose = "a side";
+  for (int i = 0; i < 2; ++i) {
+    if (balance.units[i] >= 2) whose = fmt::format("of the {}", kSides[1 - i]);
+  }
+  const int side = balance.units[0] < 2 ? 0 : 1;
+  return fmt::format("One {} of one rank {}: there is no noise to hold the difference against.",
+                     whose == "a side" && !balance.like_units
+                         ? "unit"
+                         : analysis::TimeUnitText(balance.ledger.unit[side]),
+                     whose);
+}
+
 std::vector<std::string> PairBases(const ComparativeFacts& facts) {
   const findings::ComparedPair& pair = facts.pair;
   if (pair.balance.lines.empty()) return {};
@@ -114,11 +130,7 @@ std::vector<std::string> PairBases(const ComparativeFacts& facts) {
                               BoundOfSide(*pair.comparison, 1)));
   if (const std::vector<std::string> unlike = UnlikeBases(pair); !unlike.empty())
     lines.push_back(fmt::format("The two bases are not alike: {}.", fmt::join(unlike, "; ")));
-  if (pair.balance.units[0] < 2 && pair.balance.units[1] < 2) {
-    lines.push_back(
-        fmt::format("One {} of one rank a side: there is no noise to hold the difference against.",
-                    pair.balance.like_units ? pair.balance.unit : "unit"));
-  }
+  if (std::string noise = NoiseText(pair); !noise.empty()) lines.push_back(std::move(noise));
   return lines;
 }
 

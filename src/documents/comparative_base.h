@@ -20,4 +20,7 @@ std::vector<std::string> PairBases(const ComparativeFacts& facts);
 // Why the two bases are not alike, a clause each; empty: they are.
 std::vector<std::string> UnlikeBases(const findings::ComparedPair& pair);
 
+// That one unit has no noise; empty: both sides have several.
+std::string NoiseText(const findings::ComparedPair& pair);
+
 }  // namespace jarvis::documents

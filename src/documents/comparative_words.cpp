@@ -26,9 +26,8 @@ using findings::ExchangePart;
 using findings::PairLever;
 using ledger::WorkKind;
 
-// What of a unit is worth a sentence, and a part of one.
+// What of a unit is worth a sentence.
 constexpr double kWorthShare = 0.02;
-constexpr double kPartWorthShare = 0.005;
 
 std::string CollectiveText(const ExchangePart& part, int side, const std::string& unit) {
   const std::string name = PartName(part);
@@ -59,6 +58,7 @@ class FindingsWriter {
 
   std::vector<std::string> Run() {
     if (!f_.pair.comparable()) return {"Nothing is judged: the traces are not comparable."};
+    Clock();
     Unexplained();
     Together();
     Exchanged();
@@ -74,6 +74,17 @@ class FindingsWriter {
 
  private:
   bool Worth(double ms) const { return std::abs(ms) >= kWorthShare * balance_.ms[0]; }
+
+  void Clock() {
+    const std::optional<double> factor =
+        f_.ops().same_device ? findings::OneFactor(balance_) : std::nullopt;
+    if (!factor) return;
+    out_.push_back(fmt::format(
+        "**Nearly all kernels changed by one factor**: with the same calls they take {} of the "
+        "baseline's time, whatever they compute. That is a clock or a power limit, not a change of "
+        "the program (`nvidia-smi -q -d CLOCK,PERFORMANCE`, `rocm-smi`).",
+        ThreeDigits(*factor)));
+  }
 
   void Unexplained() {
     for (const PairLever& lever : f_.pair.levers) {
@@ -171,11 +182,8 @@ class FindingsWriter {
   void Kernels() {
     constexpr std::size_t kMost = 4;
     std::vector<std::string> texts;
-    for (const ledger::DifferenceLine& kernel : balance_.ledger.kernels) {
-      const double ms = static_cast<double>(kernel.delta_ns()) / 1e6;
-      if (texts.size() == kMost || std::abs(ms) < kPartWorthShare * balance_.ms[0]) break;
-      if (!ledger::IsCommunication(*kernel.work)) texts.push_back(KernelText(kernel));
-    }
+    for (const ledger::DifferenceLine* kernel : findings::ChangedKernels(balance_, kMost))
+      texts.push_back(KernelText(*kernel));
     if (!texts.empty())
       out_.push_back(fmt::format("**Kernels that changed most**, by GPU time {}: {}.", UnitText(f_),
                                  fmt::join(texts, "; ")));
@@ -207,13 +215,13 @@ class FindingsWriter {
       if (!line.work || !ledger::ComputesNothing(*line.work)) continue;
       const double ms = line.gpu_ms[0] - line.gpu_ms[1];
       net += ms;
-      if (std::abs(ms) < kPartWorthShare / 2 * balance_.ms[0]) continue;
+      if (std::abs(ms) < findings::kPartOfUnit / 2 * balance_.ms[0]) continue;
       most = std::max(most, std::abs(ms));
       more = more || ms > 0;
       less = less || ms < 0;
       texts.push_back(fmt::format("{} {}", line.name, SignedMs(ms)));
     }
-    if (!more || !less || most < kPartWorthShare * balance_.ms[0]) return;
+    if (!more || !less || most < findings::kPartOfUnit * balance_.ms[0]) return;
     out_.push_back(fmt::format("**Casts, layouts and copies together**: {} of GPU time {} ({}).",
                                SignedMs(net), UnitText(f_), fmt::join(texts, ", ")));
   }
@@ -376,8 +384,9 @@ std::string PairVerdict(const ComparativeFacts& facts) {
   std::string text;
   if (!facts.pair.comparable()) {
     text = fmt::format(
-        "**The two traces are not comparable ({} of 100)**: what follows lists two different "
-        "workloads, and no difference in it is a finding.",
+        "**The two traces are not comparable by their calls ({} of 100)**: what follows adds up, "
+        "and "
+        "no difference in it is a finding.",
         c.score);
   }
   if (!(balance.ms[0] > 0) || !(balance.ms[1] > 0))
@@ -394,7 +403,8 @@ std::string PairVerdict(const ComparativeFacts& facts) {
   constexpr std::size_t kMost = 5;
   std::vector<std::string> parts;
   for (const BalanceLine& line : balance.lines) {
-    if (parts.size() == kMost || std::abs(line.difference_ms()) < kPartWorthShare * balance.ms[0])
+    if (parts.size() == kMost ||
+        std::abs(line.difference_ms()) < findings::kPartOfUnit * balance.ms[0])
       break;
     parts.push_back(fmt::format("{} {}{}", line.name, SignedMs(line.difference_ms()),
                                 WaitingText(balance, line)));

@@ -125,6 +125,21 @@ TEST_CASE("the lines of the balance add up to the difference") {
   CHECK(pair.balance.unit == "recording");
 }
 
+TEST_CASE("kernels that all changed by one factor tell of a clock") {
+  const auto before = Analyze(Layer(200, 300, 100), "H100");
+  const auto slower = Analyze(Layer(250, 375, 125), "H100");
+  const ComparedPair pair = Compare(slower, "H100", before, "H100");
+  REQUIRE(OneFactor(pair.balance).has_value());
+  CHECK(*OneFactor(pair.balance) == doctest::Approx(1.25));
+  CHECK(ChangedKernels(pair.balance, 2).size() == 2);
+  // One kind that changed, kernels that are exchanged, and no change are none.
+  const auto one = Analyze(Layer(250, 300, 100), "H100");
+  CHECK_FALSE(OneFactor(Compare(one, "H100", before, "H100").balance).has_value());
+  CHECK_FALSE(OneFactor(Compare(before, "H100", before, "H100").balance).has_value());
+  const auto other = Analyze(Layer(250, 375, 0), "H100");
+  CHECK_FALSE(OneFactor(Compare(other, "H100", before, "H100").balance).has_value());
+}
+
 TEST_CASE("a rate and its share are of one resource") {
   // 512 queries a head: arithmetic a byte that a cache of keys for one query has not.
   const auto h100 = Analyze(Layer(200, 300, 100), "H100");

@@ -143,5 +143,37 @@ TEST_CASE("a ledger against itself has no difference") {
     CHECK(row[delta] == Cell(0.0));
 }
 
+TEST_CASE("work that moved into a replayed graph is the same kind of work") {
+  const auto kernels = [](TraceText* t, std::int64_t first, bool graph) {
+    const char* const names[] = {"ampere_sgemm_128x64_tn", "vectorized_layer_norm_kernel",
+                                 "ampere_sgemm_128x64_tn"};
+    for (std::int64_t i = 0; i < 3; ++i) {
+      const double at = 100 + 200.0 * static_cast<double>(i);
+      if (graph) {
+        t->Kernel(names[i], at, 150, first);
+      } else {
+        t->OpWithKernel(i == 1 ? "aten::layer_norm" : "aten::mm", 10.0 * static_cast<double>(i), 8,
+                        names[i], at, 150, first + i);
+      }
+    }
+  };
+  TraceText eager;
+  kernels(&eager, 1, false);
+  TraceText graph;
+  graph.Runtime("cudaGraphLaunch", 0, 20, 1);
+  kernels(&graph, 1, true);
+  const KeptLedger a = LedgerOf(graph);
+  const KeptLedger b = LedgerOf(eager);
+  const LedgerDifference of = DifferenceOf(a.side(), b.side());
+  CheckSums(of);
+  for (const DifferenceLine& line : of.wall) {
+    if (!line.work) continue;
+    CHECK(line.delta_ns() == 0);
+    CHECK(line.gpu_ns[0] == line.gpu_ns[1]);
+  }
+  CHECK(Find(of.wall, "product")->gpu_ns[0] == 300'000);
+  CHECK(Find(of.wall, "normalisation")->gpu_ns[0] == 150'000);
+}
+
 }  // namespace
 }  // namespace jarvis::ledger

@@ -278,6 +278,47 @@ const BalanceLine* Balance::Find(ledger::WorkKind work) const {
   return found == lines.end() ? nullptr : &*found;
 }
 
+std::vector<const ledger::DifferenceLine*> ChangedKernels(const Balance& balance,
+                                                          std::size_t most) {
+  std::vector<const ledger::DifferenceLine*> changed;
+  for (const ledger::DifferenceLine& kernel : balance.ledger.kernels) {
+    const double ms = std::abs(static_cast<double>(kernel.delta_ns())) / kNsPerMs;
+    if (changed.size() == most || ms < kPartOfUnit * balance.ms[0]) break;
+    if (!ledger::IsCommunication(*kernel.work)) changed.push_back(&kernel);
+  }
+  return changed;
+}
+
+std::optional<double> OneFactor(const Balance& balance) {
+  constexpr double kSameCalls = 0.01;
+  constexpr double kNearlyAllTime = 0.9;
+  constexpr double kChanged = 0.05;   // the factor, from 1
+  constexpr double kSpread = 0.1;     // of a kernel's factor about it
+  constexpr double kMostAlike = 0.8;  // of the time
+  double all[2] = {0, 0};
+  double same[2] = {0, 0};
+  std::vector<const ledger::DifferenceLine*> kernels;
+  for (const ledger::DifferenceLine& kernel : balance.ledger.kernels) {
+    const bool calls = std::abs(kernel.calls[0] - kernel.calls[1]) <= kSameCalls * kernel.calls[1];
+    for (int i = 0; i < 2; ++i) {
+      all[i] += static_cast<double>(kernel.ns[i]);
+      if (calls) same[i] += static_cast<double>(kernel.ns[i]);
+    }
+    if (calls && kernel.ns[1] > 0) kernels.push_back(&kernel);
+  }
+  if (!(same[0] > 0) || !(same[1] > 0) || same[0] < kNearlyAllTime * all[0] ||
+      same[1] < kNearlyAllTime * all[1])
+    return std::nullopt;
+  const double factor = same[0] / same[1];
+  if (std::abs(factor - 1) < kChanged) return std::nullopt;
+  double alike = 0;
+  for (const ledger::DifferenceLine* kernel : kernels) {
+    const double own = static_cast<double>(kernel->ns[0]) / static_cast<double>(kernel->ns[1]);
+    if (std::abs(own / factor - 1) <= kSpread) alike += static_cast<double>(kernel->ns[1]);
+  }
+  return alike >= kMostAlike * same[1] ? std::optional(factor) : std::nullopt;
+}
+
 Balance BalanceOf(const AnalysedSide& primary, const AnalysedSide& comparison,
                   const TraceComparison& ops) {
   return Balancer(primary, comparison, ops).Run();

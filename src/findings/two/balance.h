@@ -63,6 +63,9 @@ struct BalanceLine {
   bool far_from_roofs = false;  // neither side is anywhere near
 };
 
+// What of a unit is worth a word as a part of its difference.
+inline constexpr double kPartOfUnit = 0.005;
+
 struct Balance {
   std::string unit = "recording";   // of the primary: "step", "pass"
   bool like_units = true;           // the comparison's is of the same kind
@@ -77,6 +80,14 @@ struct Balance {
 
   const BalanceLine* Find(ledger::WorkKind work) const;
 };
+
+// Kernels whose GPU time changed most, collectives apart: those that changed by a part of the unit
+// that is worth a word, at most `most`.
+std::vector<const ledger::DifferenceLine*> ChangedKernels(const Balance& balance, std::size_t most);
+
+// Nearly all kernels, with the same calls on both sides, take this part of the comparison's time
+// whatever they compute: a clock, not the program. Absent: they do not, or it is 1.
+std::optional<double> OneFactor(const Balance& balance);
 
 // Of the base of each trace's ledger. `ops`: the rows by op of the same pair.
 Balance BalanceOf(const AnalysedSide& primary, const AnalysedSide& comparison,

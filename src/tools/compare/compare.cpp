@@ -116,6 +116,19 @@ Json LedgerJson(const findings::Balance& balance) {
   return lines;
 }
 
+// The kernels that changed most, by GPU time of a unit.
+Json KernelsJson(const findings::Balance& balance) {
+  constexpr std::size_t kKernelsMax = 5;
+  Json list = Json::array();
+  for (const ledger::DifferenceLine* kernel : findings::ChangedKernels(balance, kKernelsMax)) {
+    list.push_back({{"kernel", analysis::ShortKernelName(kernel->line)},
+                    {"kind", kernel->kind},
+                    {"candidate_ms", output::Rounded(static_cast<double>(kernel->ns[0]) / 1e6)},
+                    {"baseline_ms", output::Rounded(static_cast<double>(kernel->ns[1]) / 1e6)}});
+  }
+  return list;
+}
+
 // What to do about the primary, with its saving.
 Json LeversJson(const documents::ComparativeFacts& facts) {
   constexpr std::size_t kLeversMax = 5;
@@ -323,10 +336,14 @@ Result<bool> AddVerdict(const documents::ComparativeSide& candidate,
   if (comparability.verdict != "same file") {
     if (const Json lines = LedgerJson(facts.pair.balance); !lines.empty())
       answer->facts["ledger"] = lines;
+    if (const Json kernels = KernelsJson(facts.pair.balance); !kernels.empty())
+      answer->facts["kernels"] = kernels;
     if (facts.pair.comparable()) answer->facts["levers"] = LeversJson(facts);
   }
   AddRows(findings::CompareTable(result, by), by, limit, answer);
   AddNotes(primary, comparison, result, answer);
+  if (std::string noise = documents::NoiseText(facts.pair); !noise.empty())
+    answer->notes.push_back(std::move(noise));
   return result.same_device;
 }
 
