@@ -21,22 +21,28 @@ double MsOfNs(std::int64_t ns) {
   return static_cast<double>(ns) / 1e6;
 }
 
-// "124 ms in no kept step": what of the recording is not in the base.
+// "left out: 124 ms in no step that was kept": what of the recording is not in the base.
 std::string NotInBase(const analysis::BaseOfTime& base) {
   constexpr double kShown = 0.001;  // of the recording
   const std::int64_t recording = base.recording.end - base.recording.start;
   std::vector<std::string> parts;
+  bool any = false;
   const auto add = [&](std::int64_t ns, const std::string& what) {
+    any = any || ns > 0;
     if (static_cast<double>(ns) >= kShown * static_cast<double>(recording) && ns > 0)
       parts.push_back(fmt::format("{} {}", Ms(MsOfNs(ns)), what));
   };
   if (!base.one_time_in_base) add(base.one_time_ns, "of one-time work");
-  add(base.unrecorded_ns, "of GPU work launched before the recording");
+  add(base.unrecorded_ns, base.head.foreign.empty()
+                              ? "in which the GPU works on what is not recorded"
+                              : "of GPU work launched before the recording");
   add(base.left_out_ns,
       base.unit == analysis::TimeUnit::kRecording
-          ? std::string("left out")
+          ? std::string("outside of it")
           : fmt::format("in no {} that was kept", analysis::TimeUnitText(base.unit)));
-  return fmt::format("{}", fmt::join(parts, ", "));
+  if (!any) return "nothing is left out";
+  if (parts.empty()) return "less than 0.1 % of the recording is left out";
+  return fmt::format("left out: {}", fmt::join(parts, ", "));
 }
 
 std::int64_t OneTimeInBase(const analysis::BaseOfTime& base) {
@@ -49,8 +55,7 @@ std::string BaseOfSide(const findings::Analysis& analysis, int side) {
                                  Ms(MsOfNs(base.unit_ns())));
   if (base.count > 1) text += fmt::format(", mean of {}", base.count);
   if (base.warm_estimated) text += ", estimated warm from one cold pass";
-  const std::string out = NotInBase(base);
-  return text + (out.empty() ? "; nothing is left out." : "; left out: " + out + ".");
+  return text + "; " + NotInBase(base) + ".";
 }
 
 // Codes of what limits this side's figures.

@@ -98,7 +98,6 @@ class Balancer {
       for (int i = 0; i < 2; ++i) {
         line.ms[i] = static_cast<double>(of.ns[i]) / kNsPerMs;
         line.gpu_ms[i] = static_cast<double>(of.gpu_ns[i]) / kNsPerMs;
-        line.exposed_ms[i] = static_cast<double>(of.exposed_ns[i]) / kNsPerMs;
         if (line.work) out_.busy_ms[i] += line.ms[i];
         if (line.idle) out_.idle_ms[i] += line.ms[i];
         if (line.work && ledger::IsCommunication(*line.work)) out_.exposed_comm_ms[i] += line.ms[i];

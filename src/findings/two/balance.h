@@ -46,7 +46,6 @@ struct BalanceLine {
   std::optional<ledger::IdleCause> idle;  // of idle time
   double ms[2] = {0, 0};                  // wall time of a unit
   double gpu_ms[2] = {0, 0};              // sum of durations
-  double exposed_ms[2] = {0, 0};          // nothing else runs on the GPU
   double difference_ms() const { return ms[0] - ms[1]; }
   // Whether its rate is to be told in FLOPs rather than in bytes: the arithmetic bounds it, or
   // attention of many rows, which no more than its kernel keeps from that.
