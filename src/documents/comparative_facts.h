@@ -28,10 +28,6 @@ struct ComparativeFacts {
 
   const findings::TraceComparison& ops() const { return pair.ops; }
   const findings::Comparability& comparability() const { return pair.comparability; }
-  // A row's time as one unit of the balance.
-  double Each(int side, double ms) const {
-    return ms * pair.ops.parts[side] / pair.balance.units[side];
-  }
 };
 
 Result<ComparativeFacts> CollectFacts(const ComparativeSide& candidate,

@@ -72,9 +72,6 @@ class FairWriter {
   const session::LoadedTrace& Candidate() const { return f_.candidate.side.trace; }
   const session::LoadedTrace& Baseline() const { return f_.baseline.side.trace; }
   double ListedMs() const { return kListedShare * balance_.ms[0]; }
-  std::optional<double> Each(int side, const std::optional<double>& ms) const {
-    return ms ? std::optional(f_.Each(side, *ms)) : std::nullopt;
-  }
 
   void Summary() {
     Line("# {} Performance Comparison: {} vs {}\n", f_.model, f_.baseline_name, f_.candidate_name);
@@ -224,7 +221,7 @@ class FairWriter {
       add(lever.row);
     for (const auto* rows : {&f_.slower, &f_.faster}) {
       for (const findings::CompareRow* row : *rows) {
-        if (f_.Each(0, std::abs(*row->unexpected_ms)) >= 2 * ListedMs()) add(row);
+        if (std::abs(*row->unexpected_ms) >= 2 * ListedMs()) add(row);
       }
     }
   }
@@ -242,8 +239,7 @@ class FairWriter {
       Detail(*detailed_[i], i + 1);
     const auto listed = [&](const findings::CompareRow& row) {
       return PlaceOfRow(&row) == 0 &&
-             std::max(f_.Each(0, row.primary_ms.value_or(0)),
-                      f_.Each(1, row.comparison_ms.value_or(0))) >= ListedMs();
+             std::max(row.primary_ms.value_or(0), row.comparison_ms.value_or(0)) >= ListedMs();
     };
     using findings::CompareVerdict;
     List(
@@ -275,8 +271,8 @@ class FairWriter {
 
   void Detail(const findings::CompareRow& row, std::size_t number) {
     Line("<a id=\"row-{0}\"></a>\n### {0}. {1}\n", number, TitleOf(row));
-    const auto candidate = Each(0, row.primary_ms);
-    const auto baseline = Each(1, row.comparison_ms);
+    const auto& candidate = row.primary_ms;
+    const auto& baseline = row.comparison_ms;
     const bool as_expected = row.verdict == findings::CompareVerdict::kAsExpected;
     Line("| Metric | Baseline | Candidate | Δ | Expected? |\n|---|---|---|---|---|");
     Line("| Time | {} | {} | {} | {}: {} |", Ms(baseline), Ms(candidate),
@@ -293,8 +289,8 @@ class FairWriter {
            Percent(row.primary_roof_ms, row.primary_ms));
     }
     Line("");
-    Kernels("Baseline", Baseline(), row.comparison_launchers, f_.ops().parts[1]);
-    Kernels("Candidate", Candidate(), row.primary_launchers, f_.ops().parts[0]);
+    Kernels("Baseline", Baseline(), row.comparison_launchers, f_.ops().units[1]);
+    Kernels("Candidate", Candidate(), row.primary_launchers, f_.ops().units[0]);
     Line("\n{}\n", Analysis(row));
   }
 
@@ -340,7 +336,7 @@ class FairWriter {
                             BoundWord(*row.comparison_bound), BoundWord(*row.primary_bound));
       text = fmt::format(
           "By its shapes this work is {}: the devices explain {} of the baseline's time, {}.",
-          bound, ThreeDigits(*row.expected), Ms(f_.Each(1, *row.expected * *row.comparison_ms)));
+          bound, ThreeDigits(*row.expected), Ms(*row.expected * *row.comparison_ms));
     }
     if (row.primary_calls != row.comparison_calls)
       text += " The numbers of calls differ, which is part of it.";
@@ -384,8 +380,8 @@ class FairWriter {
 
   void ListRow(const findings::CompareRow& row, bool both) {
     const std::string title = TitleOf(row) + (row.arguments_differ ? " (other arguments)" : "");
-    const auto candidate = Each(0, row.primary_ms);
-    const auto baseline = Each(1, row.comparison_ms);
+    const auto& candidate = row.primary_ms;
+    const auto& baseline = row.comparison_ms;
     if (!both) {
       Line("| {} | {} | {} |", title, Ms(candidate ? candidate : baseline),
            Number(row.primary_calls ? row.primary_calls : row.comparison_calls));

@@ -152,14 +152,13 @@ std::vector<LeverWay> WaysOf(const ComparativeFacts& facts, const PairLever& lev
   }
 }
 
-std::string RowsText(const ComparativeFacts& facts, const PairLever& lever) {
+std::string RowsText(const PairLever& lever) {
   constexpr std::size_t kMost = 3;
   std::vector<std::string> texts;
   for (const findings::CompareRow* row : lever.rows) {
     if (texts.size() == kMost) break;
-    texts.push_back(fmt::format("{} {} against {}", TitleOf(*row),
-                                Digits(facts.Each(0, *row->primary_ms)),
-                                Ms(facts.Each(1, *row->comparison_ms))));
+    texts.push_back(fmt::format("{} {} against {}", TitleOf(*row), Digits(*row->primary_ms),
+                                Ms(*row->comparison_ms)));
   }
   return fmt::format("{}", fmt::join(texts, "; "));
 }
@@ -244,7 +243,7 @@ LeverText TextOfLever(const ComparativeFacts& facts, const PairLever& lever) {
   }
   text.gap =
       fmt::format("{} against {} ({:+.0f} %{}){}. {}.", Ms(lever.now_ms), Ms(lever.comparison_ms),
-                  change * 100, expected, BothRates(line), RowsText(facts, lever));
+                  change * 100, expected, BothRates(line), RowsText(lever));
   text.why = fmt::format("{}: {} against {} ({:+.0f} %)", name, Ms(lever.now_ms),
                          Ms(lever.comparison_ms), change * 100);
   text.ways = facts.ops().same_device ? SameDeviceWays(facts, lever) : WaysOf(facts, lever);

@@ -46,8 +46,8 @@ class RoughWriter {
   void Process() {
     Line("## Analysis Process Summary\n");
     Line("### Step 1: Identify Traces & Setup\n");
-    Side("Baseline", f_.baseline, f_.ops().parts[1]);
-    Side("Candidate", f_.candidate, f_.ops().parts[0]);
+    Side("Baseline", f_.baseline, f_.ops().units[1]);
+    Side("Candidate", f_.candidate, f_.ops().units[0]);
     Line("\n### Step 2: Comparability\n");
     Line("{}: {} of 100.\n", f_.comparability().verdict, f_.comparability().score);
     for (const std::string& reason : f_.comparability().reasons)
@@ -61,9 +61,8 @@ class RoughWriter {
            Delta(part.candidate_ms, part.baseline_ms));
     }
     Line(
-        "\nThe table is of {}. Rows below are of the GPU work of the steps{}; work launched before "
-        "the recording is left out.\n",
-        UnitText(f_), f_.ops().per_step ? ", divided by their number" : "");
+        "\nThe table and the rows below are of one unit of each base; work launched before the "
+        "recording is left out.\n");
     Line("### Step 4: Match Operations\n");
     Line("{} rows; {} only in the candidate ({}), {} only in the baseline ({}).\n",
          f_.ops().rows.size(), f_.ops().only_primary_rows, Ms(f_.ops().only_primary_ms),

@@ -246,7 +246,7 @@ class FindingsWriter {
     double sum = 0;
     constexpr std::size_t kMost = 2;
     for (const findings::CompareRow* row : f_.faster) {
-      sum += f_.Each(0, std::abs(*row->unexpected_ms));
+      sum += std::abs(*row->unexpected_ms);
       if (texts.size() < kMost)
         texts.push_back(fmt::format("{} ({:.2f} of the baseline's time, {:.2f} expected)",
                                     TitleOf(*row), *row->ratio, *row->expected));

@@ -139,6 +139,16 @@ class Gate(Folder):
         for pair in ((base, empty), (empty, base), (empty, empty)):
             self.assertIn("not comparable", self.judge(GATE, *pair, "--fail-on", "total > +500%"))
 
+    def test_units_of_different_kinds_do_not_pass(self):
+        base = self.write("base", 200, 300)
+        bare = trace_of(200, 300, steps=1)
+        bare["traceEvents"] = [event for event in bare["traceEvents"]
+                               if event["cat"] != "user_annotation"]
+        other = self.folder / "bare.json"
+        other.write_text(json.dumps(bare), encoding="utf-8")
+        self.assertIn("units of different kinds (recording, step)",
+                      self.judge(GATE, base, other, "--fail-on", "total > +500%"))
+
     def test_conditions_that_are_none(self):
         base = self.write("base", 200, 300)
         for condition, text in (("total", "a comparison"), ("total > 5", "needs a unit"),

@@ -48,7 +48,14 @@ class PairLedger(unittest.TestCase):
         out = self.folder / "pair"
         ran = self.run_jarvis("compare", candidate, baseline, "--output-dir", out, "--overwrite")
         self.assertEqual(ran.returncode, 0, ran.stderr)
-        return list(csv.DictReader((out / "ledger.csv").read_text().splitlines())), ran.stdout
+        rows = list(csv.DictReader((out / "ledger.csv").read_text().splitlines()))
+        # The rows by op are of the same unit; by what launches the work, not by when it runs.
+        ops = list(csv.DictReader((out / "compare_by_op.csv").read_text().splitlines()))[2:]
+        for side, column in zip(SIDES, ("primary_ms", "comparison_ms")):
+            kernels = sum(ns(row, f"{side}_ms") for row in rows if row["book"] == "gpu")
+            self.assertAlmostEqual(sum(ns(row, column) for row in ops), kernels,
+                                   delta=0.03 * kernels + 1000)
+        return rows, ran.stdout
 
     def check_sums(self, rows):
         unit = rows[0]

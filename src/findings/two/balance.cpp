@@ -164,9 +164,6 @@ class Balancer {
                      });
   }
 
-  // Rows are sums of so many units, or of one.
-  double Each(int side, double ms) const { return ms * ops_.parts[side] / out_.units[side]; }
-
   struct RoofSum {
     double roof_ms[2] = {0, 0};  // of the work whose roof is known
     double ms[2] = {0, 0};       // its time
@@ -194,23 +191,23 @@ class Balancer {
          &row.comparison_arithmetic_ms}};
     for (int i = 0; i < 2; ++i) {
       if (!*values[i][0] || !*values[i][1]) continue;
-      sum.roof_ms[i] += Each(i, **values[i][0]);
-      sum.ms[i] += Each(i, **values[i][1]);
-      sum.flops[i] += Each(i, values[i][2]->value_or(0));
-      sum.bytes[i] += Each(i, values[i][3]->value_or(0));
-      sum.arithmetic_ms[i] += Each(i, values[i][4]->value_or(0));
+      sum.roof_ms[i] += **values[i][0];
+      sum.ms[i] += **values[i][1];
+      sum.flops[i] += values[i][2]->value_or(0);
+      sum.bytes[i] += values[i][3]->value_or(0);
+      sum.arithmetic_ms[i] += values[i][4]->value_or(0);
       if (i == 0 && row.primary_bound == perf::Bound::kMemory)
-        sum.memory_ms += Each(0, *row.primary_roof_ms);
+        sum.memory_ms += *row.primary_roof_ms;
     }
     if (row.primary_practical_ms) {
-      sum.practical_ms += Each(0, *row.primary_practical_ms);
-      sum.measured_ms += Each(0, *row.primary_ms);
+      sum.practical_ms += *row.primary_practical_ms;
+      sum.measured_ms += *row.primary_ms;
     }
     if (!row.expected || row.arguments_differ || row.not_judged == NotJudged::kShort ||
         ops_.same_device)
       return;
-    sum.expected_ms += Each(1, *row.expected * *row.comparison_ms);
-    sum.held_ms += Each(1, *row.comparison_ms);
+    sum.expected_ms += *row.expected * *row.comparison_ms;
+    sum.held_ms += *row.comparison_ms;
   }
 
   void FinishRoofs(BalanceLine* line) {

@@ -105,7 +105,7 @@ class GateSide {
   GateSide(const session::LoadedTrace& trace, const session::TraceFrames& frames)
       : trace_(trace), frames_(frames), own_(trace, frames.frames) {}
 
-  double steps() const { return static_cast<double>(frames_.frames.base.count); }
+  double units() const { return static_cast<double>(frames_.frames.base.count); }
   // Of all its units, milliseconds.
   double WholeOf(const std::string& metric) const {
     const ledger::Books& books = frames_.books;
@@ -175,25 +175,22 @@ class Judge {
   }
 
  private:
-  // Units of different kinds (marks, a module, a period) are not held against each other.
   jarvis::Status Collect(const Job& job) {
     const TraceRuns* runs[2] = {&input_.baseline, &input_.runs};
-    std::set<analysis::StepSource> sources;
-    bool marked = true;
+    std::set<std::string_view> units;
     for (int side = 0; side < 2; ++side) {
       for (const auto& trace : *runs[side]) {
         JV_ASSIGN(auto made, session::FramesOf(*trace, job));
-        sources.insert(made->frames.base.source);
-        marked = marked && !made->frames.steps.empty();
+        units.insert(analysis::TimeUnitText(made->frames.base.unit));
         sides_[side].emplace_back(*trace, *made);
         frames_.push_back(std::move(made));
       }
     }
-    result_.per_step = marked && sources.size() == 1;
+    if (units.size() > 1)
+      result_.refusal = fmt::format("the runs have units of different kinds ({}), so none passes",
+                                    fmt::join(units, ", "));
     return {};
   }
-
-  double StepsOf(const GateSide& run) const { return result_.per_step ? run.steps() : 1; }
 
   Result<std::vector<GateRow>> RowsOf(const GateCondition& condition) {
     if (condition.metric == "comparability") {
@@ -210,7 +207,7 @@ class Judge {
       Values sides[2];
       for (int side = 0; side < 2; ++side) {
         for (const GateSide& run : sides_[side])
-          sides[side].push_back(run.WholeOf(condition.metric) / StepsOf(run));
+          sides[side].push_back(run.WholeOf(condition.metric) / run.units());
       }
       return std::vector<GateRow>{RowOf(condition, "", sides[0], sides[1])};
     }
@@ -237,7 +234,7 @@ class Judge {
           if (!Fits(condition.name, key.first)) continue;
           Values& of_side = values[key.first][side];
           of_side.resize(sides_[side].size());
-          of_side[run] += group.us / 1000 / StepsOf(of);
+          of_side[run] += group.us / 1000 / of.units();
         }
       }
     }
@@ -345,7 +342,7 @@ std::string GateText(const GateResult& result) {
                         row.shape.empty() ? "" : " ", OneLine(ShortShape(row.shape)),
                         Ms(row.primary_ms), Ms(row.comparison_ms), VerdictText(row.verdict));
   }
-  if (result.per_step) text += "     times are of one unit of the base, as in the headline\n";
+  text += "     times are of one unit of the base, as in the headline\n";
   text.pop_back();
   return text;
 }

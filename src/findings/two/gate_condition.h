@@ -1,8 +1,8 @@
 // How the conditions of the gate are written.
 //
 //   METRIC (> | >= | < | <=) LIMIT [and (> | ...) LIMIT]...
-//   METRIC   of one unit of the base, as the headline (of runs without units, or with units of
-//            different kinds, of the whole base): window (the unit itself), total (sum of all GPU
+//   METRIC   of one unit of the base, as the headline; runs with units of different kinds (a
+//            step, the recording) do not pass: window (the unit itself), total (sum of all GPU
 //            work), busy (GPU works), idle (it does not), exposed_comm, exposed_copy (between host
 //            and device; nothing else runs);
 //            op:NAME, category:NAME, kernel:NAME, module:NAME (GPU time), where * in NAME is any

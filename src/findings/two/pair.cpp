@@ -87,8 +87,6 @@ class PairJudge {
   }
 
  private:
-  double Each(double ms) const { return ms * pair_.ops.parts[0] / pair_.balance.units[0]; }
-
   void Consider(const BalanceLine& line) {
     PairLever lever;
     lever.work = *line.work;
@@ -138,7 +136,7 @@ class PairJudge {
     for (const CompareRow& row : pair_.ops.rows) {
       if (row.verdict == CompareVerdict::kSlower && !row.primary_launchers.empty() &&
           KindOfRow(row) == work)
-        sum += Each(*row.unexpected_ms);
+        sum += *row.unexpected_ms;
     }
     return sum;
   }
@@ -277,9 +275,8 @@ class PairJudge {
       products.ms[side] += ms;
       unknown = unknown || (!old && ms > 0 && !row.primary_flops);
       if (!old || !(ms > 0)) continue;
-      flops += *row.comparison_flops * pair_.ops.parts[1] / pair_.balance.units[1];
-      arithmetic_ms +=
-          row.comparison_arithmetic_ms.value_or(0) * pair_.ops.parts[1] / pair_.balance.units[1];
+      flops += *row.comparison_flops;
+      arithmetic_ms += row.comparison_arithmetic_ms.value_or(0);
     }
     const BalanceLine* line = pair_.balance.Find(WorkKind::kProduct);
     const bool most = line != nullptr && products.ms[1] >= kExchangedShare * line->gpu_ms[1];

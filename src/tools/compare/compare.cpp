@@ -290,15 +290,11 @@ void AddQuality(const session::LoadedTrace& primary, const session::LoadedTrace&
 }
 
 // How times were made comparable, and what expected means.
-void AddNotes(const session::LoadedTrace& primary, const session::LoadedTrace& comparison,
-              const TraceComparison& result, Answer* answer) {
-  if (result.per_step) {
+void AddNotes(const TraceComparison& result, Answer* answer) {
+  if (result.units[0] > 1 || result.units[1] > 1) {
     answer->notes.push_back(
-        fmt::format("{} and {} steps count: times and calls of rows are those of their GPU work "
-                    "divided by the steps",
-                    result.steps[0], result.steps[1]));
-  } else if (primary.steps().empty() != comparison.steps().empty()) {
-    answer->notes.emplace_back("only one trace marks steps: times are of the whole traces");
+        fmt::format("rows are of one unit: GPU time and calls divided by {} and {} units",
+                    result.units[0], result.units[1]));
   }
   if (std::any_of(result.rows.begin(), result.rows.end(), [](const findings::CompareRow& row) {
         return row.not_judged == findings::NotJudged::kCommunication;
@@ -341,7 +337,7 @@ Result<bool> AddVerdict(const documents::ComparativeSide& candidate,
     if (facts.pair.comparable()) answer->facts["levers"] = LeversJson(facts);
   }
   AddRows(findings::CompareTable(result, by), by, limit, answer);
-  AddNotes(primary, comparison, result, answer);
+  AddNotes(result, answer);
   if (std::string noise = documents::NoiseText(facts.pair); !noise.empty())
     answer->notes.push_back(std::move(noise));
   return result.same_device;
