@@ -36,7 +36,7 @@ constexpr std::string_view kCompareUsage =
     "\n"
     "Of two traces it prints where the difference of a step comes from, what takes longer in "
     "TRACE\n"
-    "(the primary, or target) than in REFERENCE and longer than the devices explain, and what to "
+    "(the candidate) than in REFERENCE and longer than the devices explain, and what to "
     "do\n"
     "about it. With --output-dir it also writes DIR/comparative_analysis_fair.md and "
     "..._rough.md,\n"
@@ -75,7 +75,7 @@ std::vector<Flag> GateFlags(CompareArguments* request) {
   return {
       {{"--fail-on"},
        fail_on,
-       "  --fail-on CONDITION          exit with 3 if it is so, per steady step: 'total > +5%', "
+       "  --fail-on CONDITION          exit with 3 if it is so, of one unit: 'total > +5%', "
        "'op:aten::mm > "
        "+10%',\n"
        "                               'category:* > +20% and > +0.1ms', 'idle > 3ms', 'window > "
@@ -270,9 +270,9 @@ Result<documents::WrittenComparison> WriteFiles(session::Workspace& workspace,
   std::string page;
   if (HasPage(request, sources)) {
     JV_ASSIGN(page, tools::WritePairPage(workspace.files(), comparison.place.directory,
-                                         SideOf(request, sources, 1, "target"),
-                                         SideOf(request, sources, 0, "reference"),
-                                         request.overwrite, job));
+                                         SideOf(request, sources, 1, "candidate"),
+                                         SideOf(request, sources, 0, "baseline"), request.overwrite,
+                                         job));
   }
   JV_ASSIGN(documents::WrittenComparison written,
             documents::WriteComparisonOf(workspace.files(), comparison, job));
@@ -334,9 +334,8 @@ bool WantsProse(const CompareArguments& request) {
 Result<std::string> ProseOf(session::Workspace& workspace, const CompareArguments& request,
                             Job& job) {
   JV_ASSIGN(const std::vector<session::ReportSource> sources, OpenAll(workspace, request, job));
-  JV_ASSIGN(std::string text,
-            documents::PairConsole(SideOf(request, sources, 1, "target"),
-                                   SideOf(request, sources, 0, "reference"), job));
+  JV_ASSIGN(std::string text, documents::PairConsole(SideOf(request, sources, 1, "candidate"),
+                                                     SideOf(request, sources, 0, "baseline"), job));
   if (request.output_dir.empty())
     text += "\n\nAs a page: jarvis view with the same two traces; as files: --output-dir DIR";
   return text;

@@ -7,7 +7,7 @@
 
 namespace jarvis::documents {
 
-Result<std::string> PairConsole(const ComparativeSide& target, const ComparativeSide& reference,
+Result<std::string> PairConsole(const ComparativeSide& candidate, const ComparativeSide& baseline,
                                 Job& job);
 
 }  // namespace jarvis::documents

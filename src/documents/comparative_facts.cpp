@@ -47,10 +47,8 @@ constexpr findings::WorkloadPart kTellingParts[] = {
 
 // Collectives, and ops with communication kernels of their own, that one side alone has.
 std::string CommunicationOf(const findings::Balance& balance, int side, std::size_t most) {
-  const findings::BalanceLine* line = balance.Find(findings::WorkClass::kCommunication);
   std::vector<std::string> names;
-  if (line == nullptr) return {};
-  for (const findings::BalancePart& part : line->parts) {
+  for (const findings::ExchangePart& part : balance.exchanges) {
     if (part.ms[side] > 0 && !(part.ms[1 - side] > 0) && names.size() < most &&
         (most > 1 || !findings::IsOnlyWaiting(part, side)) &&
         std::find(names.begin(), names.end(), part.name) == names.end())
@@ -69,8 +67,8 @@ bool SoftwareUnknown(const ComparativeFacts& facts) {
 void TellApart(ComparativeFacts* facts) {
   const findings::Workload& a = facts->pair.primary->workload;
   const findings::Workload& b = facts->pair.comparison->workload;
-  std::string target;
-  std::string reference;
+  std::string candidate;
+  std::string baseline;
   const auto add = [](std::string* text, const std::string& what) {
     if (!what.empty()) *text += (text->empty() ? "" : ", ") + Md(what, 60);
   };
@@ -78,8 +76,8 @@ void TellApart(ComparativeFacts* facts) {
     if (!a[part].known() || !b[part].known() || a[part].value == b[part].value) continue;
     facts->differences.push_back(fmt::format("{}: {} instead of {}", findings::WorkloadKey(part),
                                              Md(a[part].value, 80), Md(b[part].value, 80)));
-    add(&target, a[part].value);
-    add(&reference, b[part].value);
+    add(&candidate, a[part].value);
+    add(&baseline, b[part].value);
   }
   constexpr std::size_t kMost = 3;
   const findings::Balance& balance = facts->pair.balance;
@@ -89,38 +87,39 @@ void TellApart(ComparativeFacts* facts) {
     facts->differences.push_back(fmt::format("communication: {} instead of {}",
                                              comm[0].empty() ? "none" : Md(comm[0], 120),
                                              comm[1].empty() ? "none" : Md(comm[1], 120)));
-    add(&target, CommunicationOf(balance, 0, 1));
-    add(&reference, CommunicationOf(balance, 1, 1));
+    add(&candidate, CommunicationOf(balance, 0, 1));
+    add(&baseline, CommunicationOf(balance, 1, 1));
   }
-  if (facts->target_name != facts->reference_name) {
+  if (facts->candidate_name != facts->baseline_name) {
     facts->differences.insert(
         facts->differences.begin(),
-        fmt::format("device: {} instead of {}", facts->target_name, facts->reference_name));
+        fmt::format("device: {} instead of {}", facts->candidate_name, facts->baseline_name));
     if (SoftwareUnknown(*facts))
       facts->differences.emplace_back(
           "software versions and host processors are not recorded, so that they may differ too");
     return;
   }
-  facts->target_name += fmt::format(" ({})", target.empty() ? Md(facts->target.name, 60) : target);
-  facts->reference_name +=
-      fmt::format(" ({})", reference.empty() ? Md(facts->reference.name, 60) : reference);
+  facts->candidate_name +=
+      fmt::format(" ({})", candidate.empty() ? Md(facts->candidate.name, 60) : candidate);
+  facts->baseline_name +=
+      fmt::format(" ({})", baseline.empty() ? Md(facts->baseline.name, 60) : baseline);
 }
 
 }  // namespace
 
-Result<ComparativeFacts> CollectFacts(const ComparativeSide& target,
-                                      const ComparativeSide& reference, Job& job) {
-  JV_ASSIGN(findings::ComparedPair pair, findings::ComparePair(target.side, reference.side, job));
-  ComparativeFacts facts{target, reference, {}, {}, {}, {}, std::move(pair), {}, {}, {}, {}, {}};
+Result<ComparativeFacts> CollectFacts(const ComparativeSide& candidate,
+                                      const ComparativeSide& baseline, Job& job) {
+  JV_ASSIGN(findings::ComparedPair pair, findings::ComparePair(candidate.side, baseline.side, job));
+  ComparativeFacts facts{candidate, baseline, {}, {}, {}, {}, std::move(pair), {}, {}, {}, {}, {}};
   facts.model = Md(findings::WorkloadName(facts.pair.primary->workload), 60);
-  facts.target_name = Md(PlatformNameOf(target.side), 60);
-  facts.reference_name = Md(PlatformNameOf(reference.side), 60);
-  facts.target_device = facts.target_name;
+  facts.candidate_name = Md(PlatformNameOf(candidate.side), 60);
+  facts.baseline_name = Md(PlatformNameOf(baseline.side), 60);
+  facts.candidate_device = facts.candidate_name;
   TellApart(&facts);
   JV_ASSIGN(facts.categories,
-            findings::CompareTraces(target.side, reference.side, GroupBy::kCategory, job));
+            findings::CompareTraces(candidate.side, baseline.side, GroupBy::kCategory, job));
   JV_ASSIGN(facts.modules,
-            findings::CompareTraces(target.side, reference.side, GroupBy::kModule, job));
+            findings::CompareTraces(candidate.side, baseline.side, GroupBy::kModule, job));
   facts.slower = Judged(facts.pair.ops, findings::CompareVerdict::kSlower);
   facts.faster = Judged(facts.pair.ops, findings::CompareVerdict::kFaster);
   return facts;
@@ -134,7 +133,6 @@ std::vector<WindowPart> WindowParts(const ComparativeFacts& facts) {
     if (ms[0] > 0 || ms[1] > 0) parts.push_back({std::move(name), ms[1], ms[0]});
   };
   add(unit, balance.ms);
-  add("GPU window (first to last GPU work)", balance.window_ms);
   add("GPU busy", balance.busy_ms);
   add("GPU idle", balance.idle_ms);
   add("Exposed communication", balance.exposed_comm_ms);

@@ -12,12 +12,12 @@
 namespace jarvis::documents {
 
 struct ComparativeFacts {
-  const ComparativeSide& target;
-  const ComparativeSide& reference;
+  const ComparativeSide& candidate;
+  const ComparativeSide& baseline;
   std::string model;  // the outermost module; "Workload" if there is none
-  std::string target_device;
-  std::string target_name;  // its platform, and what tells it from the reference
-  std::string reference_name;
+  std::string candidate_device;
+  std::string candidate_name;  // its platform, and what tells it from the baseline
+  std::string baseline_name;
   findings::ComparedPair pair;
   findings::TraceComparison categories;
   findings::TraceComparison modules;
@@ -28,20 +28,16 @@ struct ComparativeFacts {
 
   const findings::TraceComparison& ops() const { return pair.ops; }
   const findings::Comparability& comparability() const { return pair.comparability; }
-  // A row's time as one unit of the balance.
-  double Each(int side, double ms) const {
-    return ms * pair.ops.parts[side] / pair.balance.units[side];
-  }
 };
 
-Result<ComparativeFacts> CollectFacts(const ComparativeSide& target,
-                                      const ComparativeSide& reference, Job& job);
+Result<ComparativeFacts> CollectFacts(const ComparativeSide& candidate,
+                                      const ComparativeSide& baseline, Job& job);
 
-// What a unit of the balance is made of: name, milliseconds of the reference and of the target.
+// What a unit of the balance is made of: name, milliseconds of the baseline and of the candidate.
 struct WindowPart {
   std::string name;
-  double reference_ms = 0;
-  double target_ms = 0;
+  double baseline_ms = 0;
+  double candidate_ms = 0;
 };
 // The unit itself first; parts that neither has are left out.
 std::vector<WindowPart> WindowParts(const ComparativeFacts& facts);

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/number_text.h"
+#include "documents/comparative_base.h"
 #include "documents/comparative_levers.h"
 #include "documents/comparative_words.h"
 #include "documents/markdown_text.h"
@@ -68,18 +69,18 @@ class FairWriter {
     out_ += fmt::format(format, std::forward<T>(values)...) + "\n";
   }
 
-  const session::LoadedTrace& Target() const { return f_.target.side.trace; }
-  const session::LoadedTrace& Reference() const { return f_.reference.side.trace; }
+  const session::LoadedTrace& Candidate() const { return f_.candidate.side.trace; }
+  const session::LoadedTrace& Baseline() const { return f_.baseline.side.trace; }
   double ListedMs() const { return kListedShare * balance_.ms[0]; }
-  std::optional<double> Each(int side, const std::optional<double>& ms) const {
-    return ms ? std::optional(f_.Each(side, *ms)) : std::nullopt;
-  }
 
   void Summary() {
-    Line("# {} Performance Comparison: {} vs {}\n", f_.model, f_.reference_name, f_.target_name);
+    Line("# {} Performance Comparison: {} vs {}\n", f_.model, f_.baseline_name, f_.candidate_name);
     Line("## Executive Summary\n");
     Workloads();
     Line("{}\n", PairVerdict(f_));
+    for (const std::string& line : PairBases(f_))
+      Line("* {}", line);
+    Line("");
     ChangesTable();
     MetricTable();
     BalanceTable();
@@ -96,8 +97,8 @@ class FairWriter {
       const std::string text = findings::WorkloadLine(analysis.workload);
       return text.empty() ? std::string("not known") : Md(text, 500);
     };
-    Line("* Target (primary): {}", line(*f_.pair.primary));
-    Line("* Reference: {}", line(*f_.pair.comparison));
+    Line("* Candidate (primary): {}", line(*f_.pair.primary));
+    Line("* Baseline: {}", line(*f_.pair.comparison));
     if (!f_.differences.empty()) Line("* What differs: {}", fmt::join(f_.differences, "; "));
     Line("");
   }
@@ -123,10 +124,10 @@ class FairWriter {
   void MetricTable() {
     const std::vector<WindowPart> parts = WindowParts(f_);
     if (parts.empty()) return;
-    Line("| Metric{} | Reference | Target | Δ |\n|---|---|---|---|", UnitsText());
+    Line("| Metric{} | Baseline | Candidate | Δ |\n|---|---|---|---|", UnitsText());
     for (const WindowPart& part : parts) {
-      Line("| {} | {} | {} | {} |", part.name, Ms(part.reference_ms), Ms(part.target_ms),
-           Delta(part.target_ms, part.reference_ms));
+      Line("| {} | {} | {} | {} |", part.name, Ms(part.baseline_ms), Ms(part.candidate_ms),
+           Delta(part.candidate_ms, part.baseline_ms));
     }
     Line("");
   }
@@ -140,15 +141,13 @@ class FairWriter {
 
   // What the difference of a unit is made of.
   void BalanceTable() {
-    if (balance_.lines.empty() || !f_.pair.comparable() ||
-        f_.comparability().verdict == "same file")
-      return;
+    if (balance_.lines.empty() || f_.comparability().verdict == "same file") return;
     const bool expected = std::any_of(balance_.lines.begin(), balance_.lines.end(),
                                       [](const auto& line) { return line.expected_ms; });
     Line("### Where the difference comes from\n");
-    Line("| Part | Reference | Target | Difference |{} Mostly |",
+    Line("| Line of the ledger | Baseline | Candidate | Difference |{} GPU time | Mostly |",
          expected ? " By the hardware |" : "");
-    Line("|---|---|---|---|{}---|", expected ? "---|" : "");
+    Line("|---|---|---|---|{}---|---|", expected ? "---|" : "");
     double rest[2] = {0, 0};
     for (const findings::BalanceLine& line : balance_.lines) {
       if (std::max(std::abs(line.ms[0]), std::abs(line.ms[1])) < kPartShare * balance_.ms[0]) {
@@ -156,33 +155,32 @@ class FairWriter {
           rest[i] += line.ms[i];
         continue;
       }
-      Line("| {} | {} | {} | {} |{} {} |", findings::LineText(line), Ms(line.ms[1]), Ms(line.ms[0]),
+      Line("| {} | {} | {} | {} |{} {} | {} |", line.name, Ms(line.ms[1]), Ms(line.ms[0]),
            SignedMs(line.difference_ms()),
            expected ? (line.expected_ms ? " " + Ms(*line.expected_ms) + " |" : " – |") : "",
-           MostlyText(line));
+           line.work ? SignedMs(line.gpu_ms[0] - line.gpu_ms[1]) : "–", MostlyText(line));
     }
     if (rest[0] != 0 || rest[1] != 0) {
-      // What ran at the same time counts once: less than nothing may be left.
-      const auto left = [](double ms) { return ms < 0 ? std::string("–") : Ms(ms); };
-      Line("| all else | {} | {} | {} |{} |", left(rest[1]), left(rest[0]),
+      Line("| all else | {} | {} | {} |{} – | |", Ms(rest[1]), Ms(rest[0]),
            SignedMs(rest[0] - rest[1]), expected ? " – |" : "");
     }
-    Line("| **{}** | {} | {} | **{}** |{} |", balance_.unit, Ms(balance_.ms[1]), Ms(balance_.ms[0]),
-         SignedMs(balance_.ms[0] - balance_.ms[1]), expected ? " – |" : "");
-    Line("");
+    Line("| **{}** | {} | {} | **{}** |{} – | |", balance_.unit, Ms(balance_.ms[1]),
+         Ms(balance_.ms[0]), SignedMs(balance_.ms[0] - balance_.ms[1]), expected ? " – |" : "");
+    Line("\nWall time; every line and kernel is in ledger.csv.\n");
   }
 
-  // The ops that carry a line's difference; of one side's idle time nothing more is known.
+  // The kernels that carry a line's difference; of one side's idle time nothing more is known.
   std::string MostlyText(const findings::BalanceLine& line) const {
-    return PartsText(line, kPartsMax, std::max(ListedMs(), 0.05 * std::abs(line.difference_ms())));
+    return PartsText(balance_, line, kPartsMax,
+                     std::max(ListedMs(), 0.05 * std::abs(line.difference_ms())));
   }
 
   void Recommendations() {
-    Line("## Recommendations for {}\n", f_.target_device);
+    Line("## Recommendations for {}\n", f_.candidate_device);
     if (levers_.empty()) {
       Line("{}\n\n---\n",
            f_.pair.comparable()
-               ? "None: nothing of the target is slower than the reference shows to be possible, "
+               ? "None: nothing of the candidate is slower than the baseline shows to be possible, "
                  "and its own analysis finds nothing to fix."
                : "None: the traces are not comparable.");
       return;
@@ -223,7 +221,7 @@ class FairWriter {
       add(lever.row);
     for (const auto* rows : {&f_.slower, &f_.faster}) {
       for (const findings::CompareRow* row : *rows) {
-        if (f_.Each(0, std::abs(*row->unexpected_ms)) >= 2 * ListedMs()) add(row);
+        if (std::abs(*row->unexpected_ms) >= 2 * ListedMs()) add(row);
       }
     }
   }
@@ -241,12 +239,11 @@ class FairWriter {
       Detail(*detailed_[i], i + 1);
     const auto listed = [&](const findings::CompareRow& row) {
       return PlaceOfRow(&row) == 0 &&
-             std::max(f_.Each(0, row.primary_ms.value_or(0)),
-                      f_.Each(1, row.comparison_ms.value_or(0))) >= ListedMs();
+             std::max(row.primary_ms.value_or(0), row.comparison_ms.value_or(0)) >= ListedMs();
     };
     using findings::CompareVerdict;
     List(
-        f_.ops().same_device ? "As on the reference" : "As the hardware explains",
+        f_.ops().same_device ? "As on the baseline" : "As the hardware explains",
         [&](const auto& row) { return row.verdict == CompareVerdict::kAsExpected && listed(row); });
     List("Slower, or faster, than that", [&](const auto& row) {
       return (row.verdict == CompareVerdict::kSlower || row.verdict == CompareVerdict::kFaster) &&
@@ -257,10 +254,10 @@ class FairWriter {
       const bool exchanged = row.arguments_differ && IsCommunication(row);
       return row.verdict == CompareVerdict::kUnknown && listed(row) && !exchanged;
     });
-    List("In the target only", [&](const auto& row) {
+    List("In the candidate only", [&](const auto& row) {
       return row.verdict == CompareVerdict::kOnlyInPrimary && listed(row);
     });
-    List("In the reference only", [&](const auto& row) {
+    List("In the baseline only", [&](const auto& row) {
       return row.verdict == CompareVerdict::kOnlyInComparison && listed(row);
     });
     Line("---\n");
@@ -268,24 +265,23 @@ class FairWriter {
 
   bool IsCommunication(const findings::CompareRow& row) const {
     return !row.primary_launchers.empty() &&
-           findings::WorkClassOf(Target(),
-                                 Target().attribution().launchers[row.primary_launchers.front()]) ==
-               findings::WorkClass::kCommunication;
+           ledger::IsCommunication(findings::KindOfLaunchers({f_.candidate.side, *f_.pair.primary},
+                                                             row.primary_launchers));
   }
 
   void Detail(const findings::CompareRow& row, std::size_t number) {
     Line("<a id=\"row-{0}\"></a>\n### {0}. {1}\n", number, TitleOf(row));
-    const auto target = Each(0, row.primary_ms);
-    const auto reference = Each(1, row.comparison_ms);
+    const auto& candidate = row.primary_ms;
+    const auto& baseline = row.comparison_ms;
     const bool as_expected = row.verdict == findings::CompareVerdict::kAsExpected;
-    Line("| Metric | Reference | Target | Δ | Expected? |\n|---|---|---|---|---|");
-    Line("| Time | {} | {} | {} | {}: {} |", Ms(reference), Ms(target), Delta(target, reference),
-         as_expected ? "Yes" : "No", ExpectedText(row));
-    const auto of_reference = Over(row.comparison_ms, row.comparison_calls);
-    const auto of_target = Over(row.primary_ms, row.primary_calls);
+    Line("| Metric | Baseline | Candidate | Δ | Expected? |\n|---|---|---|---|---|");
+    Line("| Time | {} | {} | {} | {}: {} |", Ms(baseline), Ms(candidate),
+         Delta(candidate, baseline), as_expected ? "Yes" : "No", ExpectedText(row));
+    const auto of_baseline = Over(row.comparison_ms, row.comparison_calls);
+    const auto of_candidate = Over(row.primary_ms, row.primary_calls);
     Line("| Time a call ({} and {} calls) | {} | {} | {} | – |", Number(row.comparison_calls),
-         Number(row.primary_calls), Ms(of_reference), Ms(of_target),
-         Delta(of_target, of_reference));
+         Number(row.primary_calls), Ms(of_baseline), Ms(of_candidate),
+         Delta(of_candidate, of_baseline));
     if (row.primary_roof_ms && row.comparison_roof_ms && !f_.ops().same_device &&
         !ToldByOtherMeasure(row)) {
       Line("| Share of the roof | {} | {} | – | – |",
@@ -293,8 +289,8 @@ class FairWriter {
            Percent(row.primary_roof_ms, row.primary_ms));
     }
     Line("");
-    Kernels("Reference", Reference(), row.comparison_launchers, f_.ops().parts[1]);
-    Kernels("Target", Target(), row.primary_launchers, f_.ops().parts[0]);
+    Kernels("Baseline", Baseline(), row.comparison_launchers, f_.ops().units[1]);
+    Kernels("Candidate", Candidate(), row.primary_launchers, f_.ops().units[0]);
     Line("\n{}\n", Analysis(row));
   }
 
@@ -331,23 +327,23 @@ class FairWriter {
     } else if (row.far_from_roofs) {
       text =
           "Neither side is near its roof, so the devices do not explain the difference: the "
-          "reference's time is what is known to be possible.";
+          "baseline's time is what is known to be possible.";
     } else {
       const std::string bound =
           *row.primary_bound == *row.comparison_bound
               ? fmt::format("{} bound on both", BoundWord(*row.primary_bound))
-              : fmt::format("{} bound on the reference, {} bound on the target",
+              : fmt::format("{} bound on the baseline, {} bound on the candidate",
                             BoundWord(*row.comparison_bound), BoundWord(*row.primary_bound));
       text = fmt::format(
-          "By its shapes this work is {}: the devices explain {} of the reference's time, {}.",
-          bound, ThreeDigits(*row.expected), Ms(f_.Each(1, *row.expected * *row.comparison_ms)));
+          "By its shapes this work is {}: the devices explain {} of the baseline's time, {}.",
+          bound, ThreeDigits(*row.expected), Ms(*row.expected * *row.comparison_ms));
     }
     if (row.primary_calls != row.comparison_calls)
       text += " The numbers of calls differ, which is part of it.";
-    const std::string id = RowIdOf(Target(), row.primary_launchers);
+    const std::string id = RowIdOf(Candidate(), row.primary_launchers);
     if (row.verdict == findings::CompareVerdict::kSlower && !id.empty()) {
       text +=
-          fmt::format(" Reproducer: `make_replay` with trace {} and row {}.", Target().id(), id);
+          fmt::format(" Reproducer: `make_replay` with trace {} and row {}.", Candidate().id(), id);
     }
     return text;
   }
@@ -370,7 +366,7 @@ class FairWriter {
     const bool both = rows.front()->primary_ms && rows.front()->comparison_ms;
     Line("### {}\n", title);
     if (both) {
-      Line("| Operation | Reference | Target | Δ | Expected |\n|---|---|---|---|---|");
+      Line("| Operation | Baseline | Candidate | Δ | Expected |\n|---|---|---|---|---|");
     } else {
       Line("| Operation | Time | Calls |\n|---|---|---|");
     }
@@ -384,15 +380,16 @@ class FairWriter {
 
   void ListRow(const findings::CompareRow& row, bool both) {
     const std::string title = TitleOf(row) + (row.arguments_differ ? " (other arguments)" : "");
-    const auto target = Each(0, row.primary_ms);
-    const auto reference = Each(1, row.comparison_ms);
+    const auto& candidate = row.primary_ms;
+    const auto& baseline = row.comparison_ms;
     if (!both) {
-      Line("| {} | {} | {} |", title, Ms(target ? target : reference),
+      Line("| {} | {} | {} |", title, Ms(candidate ? candidate : baseline),
            Number(row.primary_calls ? row.primary_calls : row.comparison_calls));
       return;
     }
     const bool fixed = row.not_judged == findings::NotJudged::kShort;
-    Line("| {} | {} | {} | {} | {} |", title, Ms(reference), Ms(target), Delta(target, reference),
+    Line("| {} | {} | {} | {} | {} |", title, Ms(baseline), Ms(candidate),
+         Delta(candidate, baseline),
          fixed          ? "– (mostly a kernel's fixed cost)"
          : row.expected ? ExpectedText(row)
                         : "–");
@@ -407,12 +404,12 @@ class FairWriter {
         "does not have are matched by name and not judged, nor is communication. \"a ~ b\" are two "
         "names for the same kind and amount of work.");
     if (f_.ops().same_device) {
-      Line("* Expected is the reference's time; a row is as expected within 15 % of it.");
+      Line("* Expected is the baseline's time; a row is as expected within 15 % of it.");
       return;
     }
     Line(
-        "* Expected = the least time that the work can take on the target over that on the "
-        "reference: of bandwidths where traffic is the limit, of FLOP rates at the work's "
+        "* Expected = the least time that the work can take on the candidate over that on the "
+        "baseline: of bandwidths where traffic is the limit, of FLOP rates at the work's "
         "precision "
         "where arithmetic is. Rates of the same kind are held against each other: measured ones "
         "where both devices have them, else the peaks of both.");
@@ -426,20 +423,21 @@ class FairWriter {
   // The figures that rows of this comparison were held against.
   void Hardware() {
     Line("### Hardware specs used for \"expected\"\n");
-    const auto& target = f_.target.side.platform;
-    const auto& reference = f_.reference.side.platform;
-    if (!target || !reference) {
-      Line("None: the figures of {} are not known.\n", target ? "the reference" : "the target");
+    const auto& candidate = f_.candidate.side.platform;
+    const auto& baseline = f_.baseline.side.platform;
+    if (!candidate || !baseline) {
+      Line("None: the figures of {} are not known.\n",
+           candidate ? "the baseline" : "the candidate");
       return;
     }
-    const auto [a, b] = perf::LikeWithLike(*target, *reference);
-    Line("| Metric | Target Platform | Reference Platform |\n|---|---|---|");
-    Line("| Platform | {} | {} |", Md(target->name), Md(reference->name));
-    Line("| HBM bandwidth (GB/s, peak) | {} | {} |", Number(target->mem_bw_gbps),
-         Number(reference->mem_bw_gbps));
+    const auto [a, b] = perf::LikeWithLike(*candidate, *baseline);
+    Line("| Metric | Candidate Platform | Baseline Platform |\n|---|---|---|");
+    Line("| Platform | {} | {} |", Md(candidate->name), Md(baseline->name));
+    Line("| HBM bandwidth (GB/s, peak) | {} | {} |", Number(candidate->mem_bw_gbps),
+         Number(baseline->mem_bw_gbps));
     for (const std::string& spec : Specs()) {
       Line("| {} (TFLOPS/s) | {} | {} |", spec, CeilingText(a, spec), CeilingText(b, spec));
-      const auto practical = perf::CeilingFor(*target, spec);
+      const auto practical = perf::CeilingFor(*candidate, spec);
       if (practical && practical->source == perf::Source::kAchievable &&
           perf::CeilingFor(a, spec) != practical)
         Line("| {}, measured (TFLOPS/s) | {} | – |", spec, Number(practical->tflops));

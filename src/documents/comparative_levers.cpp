@@ -20,17 +20,16 @@ namespace jarvis::documents {
 namespace {
 
 using findings::Balance;
-using findings::BalanceKind;
 using findings::BalanceLine;
-using findings::BalancePart;
+using findings::ExchangePart;
 using findings::PairLever;
-using findings::WorkClass;
+using ledger::WorkKind;
 
 // What of a unit is worth a lever.
 constexpr double kWaitWorthShare = 0.02;
 // Less wall time than this part of a unit is as good as none.
 constexpr double kRoomShare = 0.02;
-// What the reference reaches is possible; of a bound of the target alone less is to be had.
+// What the baseline reaches is possible; of a bound of the candidate alone less is to be had.
 constexpr double kBoundPart = 0.8;
 constexpr std::size_t kShapesMax = 3;
 
@@ -57,8 +56,8 @@ std::string FirstWay(const ComparativeFacts& facts, const findings::Finding& fin
   return way;
 }
 
-// What the target's own analysis has for these products where the model may change: "Merge products
-// that share their input: ..."; empty: nothing.
+// What the candidate's own analysis has for these products where the model may change: "Merge
+// products that share their input: ..."; empty: nothing.
 std::string OwnProductsWay(const ComparativeFacts& facts) {
   const findings::Analysis& analysis = *facts.pair.primary;
   for (const findings::Finding& finding : analysis.findings) {
@@ -130,17 +129,20 @@ std::vector<LeverWay> AttentionWays(const PairLever& lever) {
 
 std::vector<LeverWay> WaysOf(const ComparativeFacts& facts, const PairLever& lever) {
   switch (lever.work) {
-    case WorkClass::kProducts: return ProductsWays(facts, lever);
-    case WorkClass::kAttention: return AttentionWays(lever);
-    case WorkClass::kConvolution:
+    case WorkKind::kProduct: return ProductsWays(facts, lever);
+    case WorkKind::kAttention: return AttentionWays(lever);
+    case WorkKind::kConvolution:
       return Ways(lever, {{'A', "the channels_last format"},
                           {'B', "`torch.backends.cudnn.benchmark = True` (MIOpen: a find run)"}});
-    case WorkClass::kMemoryBound:
+    case WorkKind::kNormalisation:
+    case WorkKind::kSoftmax:
+    case WorkKind::kElementwise:
+    case WorkKind::kReduction:
       return Ways(lever, {{'A',
                            "fuse them with their neighbours (`torch.compile`), so that their bytes "
                            "move once"},
                           {'B', "vector width and blocks a compute unit of these kernels"}});
-    case WorkClass::kIndexing:
+    case WorkKind::kGather:
       return Ways(lever,
                   {{'A', "read by index instead of writing by index, or fuse with what uses it"},
                    {'B', "wide, coalesced rows in the kernel"}});
@@ -150,14 +152,13 @@ std::vector<LeverWay> WaysOf(const ComparativeFacts& facts, const PairLever& lev
   }
 }
 
-std::string RowsText(const ComparativeFacts& facts, const PairLever& lever) {
+std::string RowsText(const PairLever& lever) {
   constexpr std::size_t kMost = 3;
   std::vector<std::string> texts;
   for (const findings::CompareRow* row : lever.rows) {
     if (texts.size() == kMost) break;
-    texts.push_back(fmt::format("{} {} against {}", TitleOf(*row),
-                                Digits(facts.Each(0, *row->primary_ms)),
-                                Ms(facts.Each(1, *row->comparison_ms))));
+    texts.push_back(fmt::format("{} {} against {}", TitleOf(*row), Digits(*row->primary_ms),
+                                Ms(*row->comparison_ms)));
   }
   return fmt::format("{}", fmt::join(texts, "; "));
 }
@@ -173,22 +174,21 @@ std::string Libraries(const PairLever& lever) {
 std::vector<LeverWay> SameDeviceWays(const ComparativeFacts& facts, const PairLever& lever) {
   const findings::CompareRow& row = *lever.rows.front();
   std::size_t rest = 0;
-  const auto target = KernelsOf(facts.target.side.trace, row.primary_launchers, 1, 1, &rest);
-  const auto reference =
-      KernelsOf(facts.reference.side.trace, row.comparison_launchers, 1, 1, &rest);
-  if (target.empty() || reference.empty()) return WaysOf(facts, lever);
-  if (target.front().name == reference.front().name) {
+  const auto candidate = KernelsOf(facts.candidate.side.trace, row.primary_launchers, 1, 1, &rest);
+  const auto baseline = KernelsOf(facts.baseline.side.trace, row.comparison_launchers, 1, 1, &rest);
+  if (candidate.empty() || baseline.empty()) return WaysOf(facts, lever);
+  if (candidate.front().name == baseline.front().name) {
     return Ways(lever, {{'B', fmt::format("compare clocks, power limit and other work on the GPU "
                                           "(`nvidia-smi -q -d CLOCK,PERFORMANCE`, `rocm-smi`), and "
                                           "record both again in turns: `{}` is the same kernel on "
                                           "both sides, for the same shapes",
-                                          MdCode(target.front().name, 80))}});
+                                          MdCode(candidate.front().name, 80))}});
   }
   return Ways(
       lever,
       {{'A', fmt::format("find what chose `{}` in place of `{}`: the version of PyTorch or "
                          "of the library, a setting, a layout, and go back to it",
-                         MdCode(target.front().name, 80), MdCode(reference.front().name, 80))}});
+                         MdCode(candidate.front().name, 80), MdCode(baseline.front().name, 80))}});
 }
 
 // What may become wall time while the host takes what it takes as traced; absent: not known.
@@ -230,7 +230,7 @@ double WallMs(const ComparativeFacts& facts, double ms) {
 LeverText TextOfLever(const ComparativeFacts& facts, const PairLever& lever) {
   const Balance& balance = facts.pair.balance;
   LeverText text;
-  const std::string name(findings::WorkClassText(lever.work));
+  const std::string name(ledger::WorkKindText(lever.work));
   text.title = fmt::format("{}{}", Capitalised(name), Libraries(lever));
   const BalanceLine* line = balance.Find(lever.work);
   const double change = lever.now_ms / lever.comparison_ms - 1;
@@ -243,7 +243,7 @@ LeverText TextOfLever(const ComparativeFacts& facts, const PairLever& lever) {
   }
   text.gap =
       fmt::format("{} against {} ({:+.0f} %{}){}. {}.", Ms(lever.now_ms), Ms(lever.comparison_ms),
-                  change * 100, expected, BothRates(line), RowsText(facts, lever));
+                  change * 100, expected, BothRates(line), RowsText(lever));
   text.why = fmt::format("{}: {} against {} ({:+.0f} %)", name, Ms(lever.now_ms),
                          Ms(lever.comparison_ms), change * 100);
   text.ways = facts.ops().same_device ? SameDeviceWays(facts, lever) : WaysOf(facts, lever);
@@ -265,7 +265,7 @@ LeverText TextOfGraph(const ComparativeFacts& facts) {
       fmt::format("the host needs all of the {} {} to launch {} of GPU work, and {}.",
                   Ms(graph.now_ms), UnitText(facts), Ms(facts.pair.balance.busy_ms[0]),
                   facts.pair.syncs[1] >= 0.5
-                      ? fmt::format("no longer waits for the GPU ({} calls of the reference do)",
+                      ? fmt::format("no longer waits for the GPU ({} calls of the baseline do)",
                                     ThreeDigits(facts.pair.syncs[1]))
                       : std::string("no call of it waits for the GPU"));
   text.why =
@@ -288,7 +288,7 @@ LeverText TextOfGraph(const ComparativeFacts& facts) {
   return text;
 }
 
-LeverText TextOfWaiting(const ComparativeFacts& facts, const BalancePart& part) {
+LeverText TextOfWaiting(const ComparativeFacts& facts, const ExchangePart& part) {
   LeverText text;
   text.title = PartName(part) + " waits for another rank";
   text.gap = fmt::format("{} to {} µs a call for bytes that need a few: {} {}.",
@@ -307,23 +307,6 @@ LeverText TextOfWaiting(const ComparativeFacts& facts, const BalancePart& part) 
       "exchange if this one goes.",
       Ms(part.ms[0]), UnitText(facts));
   return text;
-}
-
-// The idle time of the balance is that between GPU work; of launches that come late a part lies
-// before it.
-void TellBeginning(const ComparativeFacts& facts, const findings::Finding& finding,
-                   LeverText* text) {
-  const Balance& balance = facts.pair.balance;
-  if (finding.host == nullptr) return;
-  const double before =
-      findings::IdleMs(*facts.pair.primary, *finding.host) / balance.units[0] - balance.idle_ms[0];
-  const findings::BalanceLine* host = nullptr;
-  for (const BalanceLine& line : balance.lines) {
-    if (line.kind == BalanceKind::kHostBefore) host = &line;
-  }
-  if (host == nullptr || before < 0.005 * balance.ms[0] || before > host->ms[0]) return;
-  text->gap += fmt::format(" {} of it lie before the first GPU work, {} between GPU work.",
-                           Ms(before), Ms(balance.idle_ms[0]));
 }
 
 // Launches that come late are no GPU time, and a replay of them needs no host.
@@ -361,7 +344,7 @@ std::string OwnImpact(const ComparativeFacts& facts, const findings::Finding& fi
   return text + ".";
 }
 
-// The ways of the target's own analysis, the one that saves more first.
+// The ways of the candidate's own analysis, the one that saves more first.
 std::vector<LeverWay> OwnWays(const ComparativeFacts& facts, const findings::Finding& finding,
                               const FindingText& draft) {
   const OwnSaving best = OwnSavingOf(facts, finding);
@@ -389,7 +372,7 @@ std::vector<LeverWay> OwnWays(const ComparativeFacts& facts, const findings::Fin
   return sorted;
 }
 
-// Of the target's own analysis, without savings in its sentences, which are of another base.
+// Of the candidate's own analysis, without savings in its sentences, which are of another base.
 LeverText TextOfOwn(const ComparativeFacts& facts, const findings::Finding& finding) {
   const findings::Analysis& analysis = *facts.pair.primary;
   findings::Finding plain = finding;
@@ -403,9 +386,7 @@ LeverText TextOfOwn(const ComparativeFacts& facts, const findings::Finding& find
   text.title = draft.title;
   text.gap = draft.insight;
   if (finding.category == "cpu_idle") {
-    // Its idle time may be of another stretch than the balance's: the gap tells both.
     text.title = text.title.substr(0, text.title.find(", GPU idle "));
-    TellBeginning(facts, finding, &text);
   }
   text.why = text.title;
   text.ways = OwnWays(facts, finding, draft);
@@ -541,10 +522,10 @@ std::string LeverOrderText(const std::vector<LeverText>& levers) {
                             : own.size() == 1           ? fmt::format("Number {} is", own.front())
                                               : fmt::format("Numbers {} are", fmt::join(own, ", "));
   return fmt::format(
-      "{} of the target by itself, whether or not the reference has it too{}.", which,
+      "{} of the candidate by itself, whether or not the baseline has it too{}.", which,
       own.size() == levers.size()
           ? ""
-          : ": bounds, which count for less than what the reference shows to be possible");
+          : ": bounds, which count for less than what the baseline shows to be possible");
 }
 
 std::string LeverSumText(const ComparativeFacts& facts, const std::vector<LeverText>& levers) {
@@ -584,12 +565,10 @@ std::vector<LeverText> PairLevers(const ComparativeFacts& facts) {
     levers.push_back(TextOfOwn(facts, *finding));
   std::stable_sort(levers.begin(), levers.end(),
                    [](const LeverText& a, const LeverText& b) { return a.order_ms > b.order_ms; });
-  if (const findings::BalanceLine* line = facts.pair.balance.Find(WorkClass::kCommunication)) {
-    for (const BalancePart& part : line->parts) {
-      if (findings::IsOnlyWaiting(part, 0) &&
-          part.ms[0] >= kWaitWorthShare * facts.pair.balance.ms[0])
-        levers.push_back(TextOfWaiting(facts, part));
-    }
+  for (const ExchangePart& part : facts.pair.balance.exchanges) {
+    if (findings::IsOnlyWaiting(part, 0) &&
+        part.ms[0] >= kWaitWorthShare * facts.pair.balance.ms[0])
+      levers.push_back(TextOfWaiting(facts, part));
   }
   if (levers.size() > kMost) levers.resize(kMost);
   return levers;

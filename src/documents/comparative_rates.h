@@ -1,4 +1,4 @@
-// Rates and targets of a comparison in words, as its findings and its levers have them.
+// Rates and candidates of a comparison in words, as its findings and its levers have them.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace jarvis::documents {
 
 // "36 %" of 0.36.
 std::string PercentText(double share);
-// " (474 TFLOPS/s, 36 % of its peak; the reference 613 ...)"; empty: not known, or null. Rate and
+// " (474 TFLOPS/s, 36 % of its peak; the baseline 613 ...)"; empty: not known, or null. Rate and
 // share are of one resource.
 std::string BothRates(const findings::BalanceLine* line);
 // "at the ratio of the bandwidths: 12.7 ms"

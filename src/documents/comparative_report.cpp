@@ -6,9 +6,9 @@
 
 namespace jarvis::documents {
 
-Result<ComparativeReports> MakeComparativeReports(const ComparativeSide& target,
-                                                  const ComparativeSide& reference, Job& job) {
-  JV_ASSIGN(const ComparativeFacts facts, CollectFacts(target, reference, job));
+Result<ComparativeReports> MakeComparativeReports(const ComparativeSide& candidate,
+                                                  const ComparativeSide& baseline, Job& job) {
+  JV_ASSIGN(const ComparativeFacts facts, CollectFacts(candidate, baseline, job));
   JV_TRY(job.Check());
   return ComparativeReports{FairReport(facts), RoughReport(facts)};
 }

@@ -1,8 +1,8 @@
 // Two traces as a report to read, in the two forms of the workflow: "fair", for whoever decides,
 // and "rough", with all the numbers and how they were come by. Here the primary is called the
-// target and the comparison the reference. The words are neutral: where the target could be faster,
-// by what the reference shows to be possible and the devices' figures do not explain; never which
-// one is better.
+// candidate and the comparison the baseline. The words are neutral: where the candidate could be
+// faster, by what the baseline shows to be possible and the devices' figures do not explain; never
+// which one is better.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ struct ComparativeReports {
   std::string rough;  // comparative_analysis_rough.md
 };
 
-Result<ComparativeReports> MakeComparativeReports(const ComparativeSide& target,
-                                                  const ComparativeSide& reference, Job& job);
+Result<ComparativeReports> MakeComparativeReports(const ComparativeSide& candidate,
+                                                  const ComparativeSide& baseline, Job& job);
 
 }  // namespace jarvis::documents

@@ -26,8 +26,8 @@ class RoughWriter {
   explicit RoughWriter(const ComparativeFacts& facts) : f_(facts) {}
 
   std::string Write() {
-    Line("# {} Performance Comparison: {} vs {} (Rough)\n", f_.model, f_.reference_name,
-         f_.target_name);
+    Line("# {} Performance Comparison: {} vs {} (Rough)\n", f_.model, f_.baseline_name,
+         f_.candidate_name);
     Process();
     RawData();
     Worked();
@@ -46,32 +46,31 @@ class RoughWriter {
   void Process() {
     Line("## Analysis Process Summary\n");
     Line("### Step 1: Identify Traces & Setup\n");
-    Side("Reference", f_.reference, f_.ops().parts[1]);
-    Side("Target", f_.target, f_.ops().parts[0]);
+    Side("Baseline", f_.baseline, f_.ops().units[1]);
+    Side("Candidate", f_.candidate, f_.ops().units[0]);
     Line("\n### Step 2: Comparability\n");
     Line("{}: {} of 100.\n", f_.comparability().verdict, f_.comparability().score);
     for (const std::string& reason : f_.comparability().reasons)
       Line("* {}", Md(reason, 400));
     Line("\n### Step 3: Overall Timing\n");
-    Line("| Part | Reference | Target | Δ |\n|---|---|---|---|");
+    Line("| Part | Baseline | Candidate | Δ |\n|---|---|---|---|");
     Line("| GPU time of all rows | {} | {} | {} |", Ms(f_.ops().comparison_ms),
          Ms(f_.ops().primary_ms), Delta(f_.ops().primary_ms, f_.ops().comparison_ms));
     for (const WindowPart& part : WindowParts(f_)) {
-      Line("| {} | {} | {} | {} |", part.name, Ms(part.reference_ms), Ms(part.target_ms),
-           Delta(part.target_ms, part.reference_ms));
+      Line("| {} | {} | {} | {} |", part.name, Ms(part.baseline_ms), Ms(part.candidate_ms),
+           Delta(part.candidate_ms, part.baseline_ms));
     }
     Line(
-        "\nThe table is of {}. Rows below are of the GPU work of the steps{}; work launched before "
-        "the recording is left out.\n",
-        UnitText(f_), f_.ops().per_step ? ", divided by their number" : "");
+        "\nThe table and the rows below are of one unit of each base; work launched before the "
+        "recording is left out.\n");
     Line("### Step 4: Match Operations\n");
-    Line("{} rows; {} only in the target ({}), {} only in the reference ({}).\n",
+    Line("{} rows; {} only in the candidate ({}), {} only in the baseline ({}).\n",
          f_.ops().rows.size(), f_.ops().only_primary_rows, Ms(f_.ops().only_primary_ms),
          f_.ops().only_comparison_rows, Ms(f_.ops().only_comparison_ms));
     Line("### Step 5: Expected vs Actual\n");
     Line(
-        "Judged: {} of the target's {}. Slower than expected: {}; faster: {} (rows of at least "
-        "0.2 % of the target's GPU time).\n",
+        "Judged: {} of the candidate's {}. Slower than expected: {}; faster: {} (rows of at least "
+        "0.2 % of the candidate's GPU time).\n",
         Ms(f_.ops().expected_known_ms), Ms(f_.ops().primary_ms), f_.slower.size(),
         f_.faster.size());
   }
@@ -140,8 +139,8 @@ class RoughWriter {
     for (std::size_t i = 0; i < f_.slower.size() && i < kWorkedMax; ++i) {
       const findings::CompareRow& row = *f_.slower[i];
       Line("### {}\n", TitleOf(row));
-      Callers("Reference", f_.reference.side.trace, row.comparison_launchers);
-      Callers("Target", f_.target.side.trace, row.primary_launchers);
+      Callers("Baseline", f_.baseline.side.trace, row.comparison_launchers);
+      Callers("Candidate", f_.candidate.side.trace, row.primary_launchers);
       Line("");
     }
   }
@@ -166,7 +165,7 @@ class RoughWriter {
     Line("## TraceLens Gaps\n");
     Line("What the traces do not show, and how much of the time it touches:\n");
     for (const auto& [name, side] :
-         {std::pair("Reference", &f_.reference), std::pair("Target", &f_.target)}) {
+         {std::pair("Baseline", &f_.baseline), std::pair("Candidate", &f_.candidate)}) {
       // Nobody can stop this one, so that it cannot fail.
       for (const findings::Quality& item : *findings::QualityOf(side->side.trace, Job()).value()) {
         Line("* {}: [{}] {}{}", name, item.code, Md(item.text, 300),
@@ -178,8 +177,10 @@ class RoughWriter {
       if (row.verdict == findings::CompareVerdict::kUnknown)
         unknown_ms += row.primary_ms.value_or(0);
     }
-    Line("* Not judged: {} of the target's {}: no performance model, no op, or other arguments.\n",
-         Ms(unknown_ms), Ms(f_.ops().primary_ms));
+    Line(
+        "* Not judged: {} of the candidate's {}: no performance model, no op, or other "
+        "arguments.\n",
+        Ms(unknown_ms), Ms(f_.ops().primary_ms));
   }
 
   void Questions() {
@@ -187,7 +188,7 @@ class RoughWriter {
     for (std::size_t i = 0; i < f_.slower.size() && i < kWorkedMax; ++i) {
       const findings::CompareRow& row = *f_.slower[i];
       Line(
-          "* {}: which kernel would the target need to lose {}? A replay on both devices tells "
+          "* {}: which kernel would the candidate need to lose {}? A replay on both devices tells "
           "the kernel's share from the rest.",
           TitleOf(row), Ms(row.unexpected_ms));
     }

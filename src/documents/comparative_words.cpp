@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "analysis/tables/summary.h"
 #include "base/number_text.h"
 #include "base/text.h"
+#include "documents/comparative_base.h"
 #include "documents/comparative_rates.h"
 #include "documents/markdown_text.h"
 #include "documents/prose.h"
@@ -19,16 +21,15 @@ namespace jarvis::documents {
 namespace {
 
 using findings::Balance;
-using findings::BalanceKind;
 using findings::BalanceLine;
-using findings::BalancePart;
+using findings::ExchangePart;
 using findings::PairLever;
-using findings::WorkClass;
+using ledger::WorkKind;
 
 // What of a unit is worth a sentence.
 constexpr double kWorthShare = 0.02;
 
-std::string CollectiveText(const BalancePart& part, int side, const std::string& unit) {
+std::string CollectiveText(const ExchangePart& part, int side, const std::string& unit) {
   const std::string name = PartName(part);
   if (!(part.longest_us[side] > 0)) return fmt::format("{} {} {}", name, Ms(part.ms[side]), unit);
   std::string text =
@@ -57,11 +58,14 @@ class FindingsWriter {
 
   std::vector<std::string> Run() {
     if (!f_.pair.comparable()) return {"Nothing is judged: the traces are not comparable."};
+    Clock();
     Unexplained();
     Together();
     Exchanged();
     Explained();
     Idle();
+    Kernels();
+    Helpers();
     Collectives();
     Faster();
     Host();
@@ -71,12 +75,23 @@ class FindingsWriter {
  private:
   bool Worth(double ms) const { return std::abs(ms) >= kWorthShare * balance_.ms[0]; }
 
+  void Clock() {
+    const std::optional<double> factor =
+        f_.ops().same_device ? findings::OneFactor(balance_) : std::nullopt;
+    if (!factor) return;
+    out_.push_back(fmt::format(
+        "**Nearly all kernels changed by one factor**: with the same calls they take {} of the "
+        "baseline's time, whatever they compute. That is a clock or a power limit, not a change of "
+        "the program (`nvidia-smi -q -d CLOCK,PERFORMANCE`, `rocm-smi`).",
+        ThreeDigits(*factor)));
+  }
+
   void Unexplained() {
     for (const PairLever& lever : f_.pair.levers) {
-      std::string text = fmt::format("**{}**: {} where the reference takes {}{}",
-                                     Capitalised(std::string(findings::WorkClassText(lever.work))),
-                                     Ms(lever.now_ms), Ms(lever.comparison_ms),
-                                     BothRates(balance_.Find(lever.work)));
+      std::string text =
+          fmt::format("**{}**: {} where the baseline takes {}{}",
+                      Capitalised(std::string(ledger::WorkKindText(lever.work))), Ms(lever.now_ms),
+                      Ms(lever.comparison_ms), BothRates(balance_.Find(lever.work)));
       text += f_.ops().same_device ? ": slower on the same device."
               : lever.target == PairTarget::kBandwidth
                   ? fmt::format(": the bandwidths alone would give {}.", Ms(lever.target_ms))
@@ -95,7 +110,7 @@ class FindingsWriter {
       saved += lever.saved_ms();
     const double left = balance_.busy_ms[0] - saved;
     std::string text =
-        fmt::format("With all of these the target's GPU work would take {} of its {}", Ms(left),
+        fmt::format("With all of these the candidate's GPU work would take {} of its {}", Ms(left),
                     Ms(balance_.busy_ms[0]));
     if (f_.pair.host_floor_ms.value_or(0) > left)
       text += fmt::format("; the host, which alone takes {}, would set the pace then",
@@ -114,8 +129,8 @@ class FindingsWriter {
                                         : "");
     };
     out_.push_back(fmt::format(
-        "**Products of the changed part**: {} against {} {}: {} in the reference; the same work in "
-        "the target's time is {}.",
+        "**Products of the changed part**: {} against {} {}: {} in the baseline; the same work in "
+        "the candidate's time is {}.",
         Ms(of.ms[0]), Ms(of.ms[1]), UnitText(f_), rate(1, ""),
         rate(0, of.primary_precision.empty() ? "" : of.primary_precision + " ")));
   }
@@ -125,18 +140,18 @@ class FindingsWriter {
       const bool told =
           std::any_of(f_.pair.levers.begin(), f_.pair.levers.end(),
                       [&](const PairLever& lever) { return lever.work == line.work; });
-      if (line.kind != BalanceKind::kClass || told || !Worth(line.difference_ms())) continue;
-      const std::string name = Capitalised(std::string(findings::WorkClassText(line.work)));
+      if (!line.work || told || !Worth(line.gpu_ms[0] - line.gpu_ms[1])) continue;
+      const std::string name = Capitalised(std::string(ledger::WorkKindText(*line.work)));
       if (line.expected_ms) {
         out_.push_back(fmt::format(
-            "**{}**: {} against {}, {:.2f} of the reference's time; the hardware alone would give "
+            "**{}**: {} against {}, {:.2f} of the baseline's time; the hardware alone would give "
             "{:.2f}{}.",
-            name, Ms(line.ms[0]), Ms(line.ms[1]), line.ms[0] / line.ms[1],
-            *line.expected_ms / line.ms[1], BothRates(&line)));
+            name, Ms(line.gpu_ms[0]), Ms(line.gpu_ms[1]), line.gpu_ms[0] / line.gpu_ms[1],
+            *line.expected_ms / line.gpu_ms[1], BothRates(&line)));
       } else if (const std::string rates = BothRates(&line);
                  f_.ops().same_device && !rates.empty()) {
-        out_.push_back(
-            fmt::format("**{}**: {} against {}{}.", name, Ms(line.ms[0]), Ms(line.ms[1]), rates));
+        out_.push_back(fmt::format("**{}**: {} against {}{}.", name, Ms(line.gpu_ms[0]),
+                                   Ms(line.gpu_ms[1]), rates));
       }
     }
   }
@@ -148,12 +163,12 @@ class FindingsWriter {
                                    Ms(balance_.idle_ms[1]), UnitText(f_));
     const double(&syncs)[2] = f_.pair.syncs;
     if (std::abs(syncs[0] - syncs[1]) >= 0.5) {
-      text += fmt::format(": {} calls {} wait for the GPU, {} in the reference",
+      text += fmt::format(": {} calls {} wait for the GPU, {} in the baseline",
                           ThreeDigits(syncs[0]), UnitText(f_), ThreeDigits(syncs[1]));
     }
     const double busy = balance_.busy_ms[0] - balance_.busy_ms[1];
     constexpr double kMuch = 0.5;
-    if (Worth(busy) && busy < 0 && change >= kMuch * -busy) {
+    if (f_.pair.host_bound() && Worth(busy) && busy < 0 && change >= kMuch * -busy) {
       text += fmt::format(
           "; the GPU is busy for {} less, and most of that became idle time: the host sets the "
           "pace, "
@@ -163,13 +178,59 @@ class FindingsWriter {
     out_.push_back(text + ".");
   }
 
+  // The kernels that changed most, whatever ops and graphs they are launched by.
+  void Kernels() {
+    constexpr std::size_t kMost = 4;
+    std::vector<std::string> texts;
+    for (const ledger::DifferenceLine* kernel : findings::ChangedKernels(balance_, kMost))
+      texts.push_back(KernelText(*kernel));
+    if (!texts.empty())
+      out_.push_back(fmt::format("**Kernels that changed most**, by GPU time {}: {}.", UnitText(f_),
+                                 fmt::join(texts, "; ")));
+  }
+
+  static std::string KernelText(const ledger::DifferenceLine& kernel) {
+    const std::string name =
+        fmt::format("`{}` ({})", MdCode(analysis::ShortKernelName(kernel.line), 64), kernel.kind);
+    const auto ms = [&](int side) { return Ms(static_cast<double>(kernel.ns[side]) / 1e6); };
+    const auto calls = [&](int side) { return ThreeDigits(kernel.calls[side]); };
+    if (!(kernel.calls[1] > 0))
+      return fmt::format("{} {} in {} calls, of the candidate alone", name, ms(0), calls(0));
+    if (!(kernel.calls[0] > 0))
+      return fmt::format("{} {} in {} calls, of the baseline alone", name, ms(1), calls(1));
+    return fmt::format("{} {} instead of {}{}", name, ms(0), ms(1),
+                       kernel.calls[0] == kernel.calls[1]
+                           ? ""
+                           : fmt::format(", {} calls instead of {}", calls(0), calls(1)));
+  }
+
+  // A faster cast that needs copies is one change: what computes nothing, netted.
+  void Helpers() {
+    std::vector<std::string> texts;
+    double net = 0;
+    double most = 0;
+    bool more = false;
+    bool less = false;
+    for (const BalanceLine& line : balance_.lines) {
+      if (!line.work || !ledger::ComputesNothing(*line.work)) continue;
+      const double ms = line.gpu_ms[0] - line.gpu_ms[1];
+      net += ms;
+      if (std::abs(ms) < findings::kPartOfUnit / 2 * balance_.ms[0]) continue;
+      most = std::max(most, std::abs(ms));
+      more = more || ms > 0;
+      less = less || ms < 0;
+      texts.push_back(fmt::format("{} {}", line.name, SignedMs(ms)));
+    }
+    if (!more || !less || most < findings::kPartOfUnit * balance_.ms[0]) return;
+    out_.push_back(fmt::format("**Casts, layouts and copies together**: {} of GPU time {} ({}).",
+                               SignedMs(net), UnitText(f_), fmt::join(texts, ", ")));
+  }
+
   void Collectives() {
-    const BalanceLine* line = balance_.Find(WorkClass::kCommunication);
-    if (line == nullptr) return;
-    const char* const names[2] = {"target", "reference"};
+    const char* const names[2] = {"candidate", "baseline"};
     for (int side = 0; side < 2; ++side) {
       std::vector<std::string> texts;
-      for (const BalancePart& part : line->parts) {
+      for (const ExchangePart& part : balance_.exchanges) {
         if (part.calls[side] > 0 && Worth(part.ms[side]))
           texts.push_back(CollectiveText(part, side, UnitText(f_)));
       }
@@ -179,34 +240,32 @@ class FindingsWriter {
     }
   }
 
-  // Where the reference may have room: one sentence.
+  // Where the baseline may have room: one sentence.
   void Faster() {
     std::vector<std::string> texts;
     double sum = 0;
     constexpr std::size_t kMost = 2;
     for (const findings::CompareRow* row : f_.faster) {
-      sum += f_.Each(0, std::abs(*row->unexpected_ms));
+      sum += std::abs(*row->unexpected_ms);
       if (texts.size() < kMost)
-        texts.push_back(fmt::format("{} ({:.2f} of the reference's time, {:.2f} expected)",
+        texts.push_back(fmt::format("{} ({:.2f} of the baseline's time, {:.2f} expected)",
                                     TitleOf(*row), *row->ratio, *row->expected));
     }
     if (texts.empty() || !Worth(sum) || f_.ops().same_device) return;
     out_.push_back(
-        fmt::format("Faster than the hardware explains, so the reference's kernels have "
+        fmt::format("Faster than the hardware explains, so the baseline's kernels have "
                     "room: {}.",
                     fmt::join(texts, "; ")));
   }
 
   // GPU time that is saved shows only as far as the host lets it.
   void Host() {
-    constexpr double kTight = 0.75;
-    const double floor = f_.pair.host_floor_ms.value_or(0);
-    const findings::WallBase& wall = f_.pair.primary->wall;
-    // A GPU that is as busy sets the pace as much.
-    if (floor < kTight * balance_.ms[0] || wall.gpu_floor_ms >= kTight * wall.wall_ms) return;
+    if (!f_.pair.host_bound()) return;
+    const double floor = *f_.pair.host_floor_ms;
     const double rest = balance_.ms[0] - floor;
     out_.push_back(fmt::format(
-        "**The host bounds the target**: if its GPU work took no time, {} of {} {} would remain as "
+        "**The host bounds the candidate**: if its GPU work took no time, {} of {} {} would remain "
+        "as "
         "traced. GPU time that is saved{} shows only with fewer or cheaper launches (compile, "
         "graphs).",
         Ms(floor), Ms(balance_.ms[0]), UnitText(f_),
@@ -236,11 +295,12 @@ std::pair<double, std::string_view> BatchOf(const findings::Analysis& analysis) 
 
 // Steps of other batch sizes are compared by what one of the batch takes.
 std::string SampleText(const ComparativeFacts& facts) {
-  const auto [target, of_target] = BatchOf(*facts.pair.primary);
-  const auto [reference, of_reference] = BatchOf(*facts.pair.comparison);
-  if (!(target > 0) || !(reference > 0) || target == reference || of_target != of_reference)
+  const auto [candidate, of_candidate] = BatchOf(*facts.pair.primary);
+  const auto [baseline, of_baseline] = BatchOf(*facts.pair.comparison);
+  if (!(candidate > 0) || !(baseline > 0) || candidate == baseline || of_candidate != of_baseline)
     return {};
-  const double each[2] = {facts.pair.balance.ms[0] / target, facts.pair.balance.ms[1] / reference};
+  const double each[2] = {facts.pair.balance.ms[0] / candidate,
+                          facts.pair.balance.ms[1] / baseline};
   return fmt::format(" The batches differ: one sample takes {} against {} ({:+.0f} %).",
                      Ms(each[0]), Ms(each[1]), (each[0] / each[1] - 1) * 100);
 }
@@ -252,48 +312,67 @@ std::string FloorText(const ComparativeFacts& facts) {
   if (facts.ops().same_device || !floor[0] || !floor[1]) return {};
   const int slow = *floor[0] > *floor[1] ? 0 : 1;
   if (*floor[slow] < kMuchLonger * *floor[1 - slow]) return {};
-  const ComparativeSide& side = slow == 0 ? facts.target : facts.reference;
+  const ComparativeSide& side = slow == 0 ? facts.candidate : facts.baseline;
   const bool amd = side.side.platform && side.side.platform->vendor == "AMD";
   return fmt::format(
       "The shortest kernels take {} µs on the {} and {} on the {}{}: short ops differ by "
       "that, not by their work, and only windows, not busy times, are comparable there.",
-      ThreeDigits(*floor[slow]), slow == 0 ? "target" : "reference", ThreeDigits(*floor[1 - slow]),
-      slow == 0 ? "reference" : "target",
+      ThreeDigits(*floor[slow]), slow == 0 ? "candidate" : "baseline",
+      ThreeDigits(*floor[1 - slow]), slow == 0 ? "baseline" : "candidate",
       amd ? ", as AMD's durations hold the dispatch of a kernel" : "");
 }
 
 }  // namespace
 
 std::string UnitText(const ComparativeFacts& facts) {
-  const std::string& unit = facts.pair.balance.unit;
-  if (unit == "recording") return "in all";
-  return (unit.starts_with('i') ? "an " : "a ") + unit;
+  const analysis::TimeUnit unit = facts.pair.balance.ledger.unit[0];
+  return unit == analysis::TimeUnit::kRecording ? "in all" : OneUnit(unit);
 }
 
-std::string PartName(const BalancePart& part) {
+std::string PartName(const ExchangePart& part) {
   if (!part.collective || part.name.find("::") != std::string::npos || !part.bytes)
     return Code(part.name, 60);
   return fmt::format("{} of {}", part.name, BytesText(*part.bytes));
 }
 
-std::string PartsText(const BalanceLine& line, std::size_t most, double least_ms) {
+std::string PartsText(const Balance& balance, const BalanceLine& line, std::size_t most,
+                      double least_ms) {
+  if (!line.work) return {};
+  std::vector<std::pair<double, std::string>> parts;
+  if (ledger::IsCommunication(*line.work)) {
+    for (const ExchangePart& part : balance.exchanges)
+      parts.emplace_back(part.difference_ms(), PartName(part));
+  } else {
+    std::map<std::string, double> names;
+    for (const ledger::DifferenceLine& kernel : balance.ledger.kernels) {
+      if (kernel.work == line.work)
+        names[analysis::ShortKernelName(kernel.line)] +=
+            static_cast<double>(kernel.delta_ns()) / 1e6;
+    }
+    for (const auto& [name, ms] : names)
+      parts.emplace_back(ms, Code(name, 60));
+  }
+  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
+    return std::abs(a.first) > std::abs(b.first);
+  });
   std::vector<std::string> texts;
-  for (const BalancePart& part : line.parts) {
-    if (texts.size() == most || std::abs(part.difference_ms()) < least_ms) break;
-    texts.push_back(fmt::format("{} {}", PartName(part), SignedMs(part.difference_ms())));
+  for (const auto& [ms, name] : parts) {
+    if (texts.size() == most || std::abs(ms) < least_ms) break;
+    texts.push_back(fmt::format("{} {}", name, SignedMs(ms)));
   }
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 namespace {
 
-// What of a line's difference is no transfer: " (0.393 ms of it waits for another rank)".
-std::string WaitingText(const BalanceLine& line) {
+// What of a line's time is no transfer: " (0.393 ms of it waits for another rank)".
+std::string WaitingText(const Balance& balance, const BalanceLine& line) {
+  if (line.work != WorkKind::kCommTransfer) return "";
   double ms = 0;
-  for (const BalancePart& part : line.parts)
+  for (const ExchangePart& part : balance.exchanges)
     ms += findings::IsOnlyWaiting(part, 0) ? part.ms[0] : 0;
-  if (line.work != WorkClass::kCommunication || ms <= 0.1 * line.ms[0]) return "";
-  return fmt::format(" ({} of its {} waits for another rank)", Ms(ms), Ms(line.ms[0]));
+  if (ms <= 0.1 * line.gpu_ms[0]) return "";
+  return fmt::format(" ({} of its {} waits for another rank)", Ms(ms), Ms(line.gpu_ms[0]));
 }
 
 }  // namespace
@@ -305,28 +384,30 @@ std::string PairVerdict(const ComparativeFacts& facts) {
   std::string text;
   if (!facts.pair.comparable()) {
     text = fmt::format(
-        "**The two traces are not comparable ({} of 100)**: what follows lists two different "
-        "workloads, and no difference in it is a finding.",
+        "**The two traces are not comparable by their calls ({} of 100)**: what follows adds up, "
+        "and "
+        "no difference in it is a finding.",
         c.score);
   }
   if (!(balance.ms[0] > 0) || !(balance.ms[1] > 0))
     return text + (text.empty() ? "" : " ") + "At least one of them has no GPU time.";
   const double change = balance.ms[0] - balance.ms[1];
   const bool recording = balance.unit == "recording";
-  const std::string unit = recording ? "The recording" : Capitalised(UnitText(facts));
-  text +=
-      fmt::format("{}{} of the target takes {}, of the reference {}: {} {} ({:+.1f} %)",
-                  text.empty() ? "" : " ", unit, Ms(balance.ms[0]), Ms(balance.ms[1]),
-                  Ms(std::abs(change)), change > 0 ? "more" : "less", change / balance.ms[1] * 100);
-  if (!facts.pair.comparable()) return text + ".";
-  const std::string sample = SampleText(facts);
+  text += fmt::format("{}{} of the candidate takes {}, {}of the baseline {}: {} {} ({:+.1f} %)",
+                      text.empty() ? "" : " ",
+                      recording ? "The recording" : Capitalised(UnitText(facts)), Ms(balance.ms[0]),
+                      balance.like_units ? "" : OneUnit(balance.ledger.unit[1]) + " ",
+                      Ms(balance.ms[1]), Ms(std::abs(change)), change > 0 ? "more" : "less",
+                      change / balance.ms[1] * 100);
+  const std::string sample = facts.pair.comparable() ? SampleText(facts) : "";
   constexpr std::size_t kMost = 5;
   std::vector<std::string> parts;
   for (const BalanceLine& line : balance.lines) {
-    if (parts.size() == kMost || std::abs(line.difference_ms()) < kWorthShare * balance.ms[0])
+    if (parts.size() == kMost ||
+        std::abs(line.difference_ms()) < findings::kPartOfUnit * balance.ms[0])
       break;
-    parts.push_back(fmt::format("{} {}{}", findings::LineText(line), SignedMs(line.difference_ms()),
-                                WaitingText(line)));
+    parts.push_back(fmt::format("{} {}{}", line.name, SignedMs(line.difference_ms()),
+                                WaitingText(balance, line)));
   }
   if (parts.empty()) return text + "." + sample;
   return text + fmt::format(": {}.", fmt::join(parts, ", ")) + sample;
@@ -356,8 +437,9 @@ std::vector<std::string> PairLimits(const ComparativeFacts& facts) {
     foreign[i] = ForeignMs(*sides[i]);
   if (foreign[0] + foreign[1] > 0) {
     limits.push_back(fmt::format(
-        "Left out on both sides: GPU work launched before the recordings began ({} of the target, "
-        "{} of the reference), which belongs to a step that is not there. Whole recordings are not "
+        "Left out on both sides: GPU work launched before the recordings began ({} of the "
+        "candidate, "
+        "{} of the baseline), which belongs to a step that is not there. Whole recordings are not "
         "comparable for it.",
         Ms(foreign[0]), Ms(foreign[1])));
   }
@@ -372,9 +454,12 @@ std::vector<std::string> PairLimits(const ComparativeFacts& facts) {
 
 std::vector<std::string> PairNextRecordings(const ComparativeFacts& facts) {
   std::vector<std::string> next;
-  const findings::BalanceLine* comm = facts.pair.balance.Find(WorkClass::kCommunication);
-  if (comm != nullptr &&
-      std::max(comm->ms[0], comm->ms[1]) > kWorthShare * facts.pair.balance.ms[0])
+  double exchanges_ms[2] = {0, 0};
+  for (const ExchangePart& part : facts.pair.balance.exchanges) {
+    for (int i = 0; i < 2; ++i)
+      exchanges_ms[i] += part.ms[i];
+  }
+  if (std::max(exchanges_ms[0], exchanges_ms[1]) > kWorthShare * facts.pair.balance.ms[0])
     next.emplace_back(
         "The same step on every rank, then `jarvis collectives DIRECTORY`: one rank does not tell "
         "waiting from a slow link for certain.");

@@ -8,7 +8,7 @@
 
 namespace jarvis::documents {
 
-// "A step of the target takes 33.8 ms, of the reference 35.2: 1.41 ms less (-4.0 %)." With what
+// "A step of the candidate takes 33.8 ms, of the baseline 35.2: 1.41 ms less (-4.0 %)." With what
 // carries most of it; that nothing is judged, where the two are not comparable.
 std::string PairVerdict(const ComparativeFacts& facts);
 
@@ -22,9 +22,11 @@ std::vector<std::string> KeyFindings(const ComparativeFacts& facts);
 std::vector<std::string> PairLimits(const ComparativeFacts& facts);
 std::vector<std::string> PairNextRecordings(const ComparativeFacts& facts);
 
-// "aten::mm, 48 calls": parts of a line of the balance that carry its difference.
-std::string PartsText(const findings::BalanceLine& line, std::size_t most, double least_ms);
+// "`gemm_kernel` +1.20 ms": kernels, or of communication collectives, that carry the difference of
+// a line's GPU time.
+std::string PartsText(const findings::Balance& balance, const findings::BalanceLine& line,
+                      std::size_t most, double least_ms);
 // "AllGather of 64 B", in backticks if it is an op.
-std::string PartName(const findings::BalancePart& part);
+std::string PartName(const findings::ExchangePart& part);
 
 }  // namespace jarvis::documents

@@ -1,10 +1,13 @@
 #include "documents/comparison.h"
 
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "documents/comparative_report.h"
 #include "findings/two/compare_table.h"
+#include "ledger/books/difference.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::documents {
 namespace {
@@ -31,6 +34,16 @@ Status AddPair(const session::CompareRequest& request, const std::vector<std::st
               findings::CompareTraces(primary, comparison, by, job));
     tables->push_back(findings::CompareTable(result, by));
   }
+  const session::LoadedTrace* traces[2] = {&primary.trace, &comparison.trace};
+  std::shared_ptr<const session::TraceFrames> frames[2];
+  for (int side = 0; side < 2; ++side) {
+    JV_ASSIGN(frames[side], session::FramesOf(*traces[side], job));
+  }
+  const auto ledger_of = [&](int side) {
+    return ledger::LedgerSide{traces[side]->events(), frames[side]->frames.base,
+                              frames[side]->books};
+  };
+  tables->push_back(ledger::DifferenceTable(ledger::DifferenceOf(ledger_of(0), ledger_of(1))));
   JV_ASSIGN(ComparativeReports reports,
             MakeComparativeReports({primary, tags[1]}, {comparison, tags[0]}, job));
   texts->push_back({"comparative_analysis_fair.md", std::move(reports.fair)});

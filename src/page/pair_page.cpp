@@ -13,7 +13,7 @@
 namespace jarvis::page {
 namespace {
 
-// A side's tree with its title: "target: 29.7 ms of GPU time a step".
+// A side's tree with its title: "candidate: 29.7 ms of GPU time a step".
 Result<std::string> SideJson(const PairSide& side, ScriptNames* names, const Job& job) {
   JV_ASSIGN(const WorkTree tree, MakeWorkTree(side.trace, side.analysis, names, job));
   const std::string unit = documents::UnitPhrase(side.analysis);
@@ -26,20 +26,21 @@ Result<std::string> SideJson(const PairSide& side, ScriptNames* names, const Job
 
 constexpr std::string_view kIcicles =
     "<section id=\"modules\">\n<h2>GPU time by module, op and kernel, side by side</h2>\n"
-    "<div class=\"view\" id=\"target-view\" role=\"group\" aria-label=\"target\"><noscript><p "
+    "<div class=\"view\" id=\"candidate-view\" role=\"group\" "
+    "aria-label=\"candidate\"><noscript><p "
     "class=\"noise\">This picture needs scripts; what it shows stands in the tables below, too.</p>"
-    "</noscript></div>\n<div class=\"view\" id=\"reference-view\" role=\"group\" "
-    "aria-label=\"reference\"></div>\n<p class=\"noise help\">Width is GPU time on one scale, "
+    "</noscript></div>\n<div class=\"view\" id=\"baseline-view\" role=\"group\" "
+    "aria-label=\"baseline\"></div>\n<p class=\"noise help\">Width is GPU time on one scale, "
     "colour how far from its roof. Click to look closer on both sides; with the keyboard: arrows "
     "choose, Enter looks closer, Escape goes back.</p>\n</section>\n";
 
 }  // namespace
 
-Result<std::string> RenderPairPage(std::string_view report, const PairSide& target,
-                                   const PairSide& reference, const Job& job) {
+Result<std::string> RenderPairPage(std::string_view report, const PairSide& candidate,
+                                   const PairSide& baseline, const Job& job) {
   ScriptNames names;
-  JV_ASSIGN(const std::string of_target, SideJson(target, &names, job));
-  JV_ASSIGN(const std::string of_reference, SideJson(reference, &names, job));
+  JV_ASSIGN(const std::string of_candidate, SideJson(candidate, &names, job));
+  JV_ASSIGN(const std::string of_baseline, SideJson(baseline, &names, job));
   const std::size_t details = report.find("\n---\n");
   std::string body = "<main>\n<section class=\"first\">\n" +
                      MarkdownHtml(report.substr(0, details)) + "</section>\n";
@@ -49,7 +50,7 @@ Result<std::string> RenderPairPage(std::string_view report, const PairSide& targ
   body += fmt::format(
       "</main>\n<script type=\"application/json\" id=\"view-data\">{{\"names\":{},\"sides\":[{},"
       "{}]}}</script>\n",
-      names.Json(), of_target, of_reference);
+      names.Json(), of_candidate, of_baseline);
   return output::RenderShell({"Two traces compared", BrowserText({"report_style"}),
                               BrowserText({"view", "icicle", "report"}), std::move(body)});
 }

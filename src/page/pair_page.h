@@ -13,13 +13,13 @@
 namespace jarvis::page {
 
 struct PairSide {
-  std::string_view name;  // "target"
+  std::string_view name;  // "candidate"
   const session::LoadedTrace& trace;
   const findings::Analysis& analysis;
 };
 
 // `report`: comparative_analysis_fair.md. Errors: kCancelled.
-Result<std::string> RenderPairPage(std::string_view report, const PairSide& target,
-                                   const PairSide& reference, const Job& job);
+Result<std::string> RenderPairPage(std::string_view report, const PairSide& candidate,
+                                   const PairSide& baseline, const Job& job);
 
 }  // namespace jarvis::page

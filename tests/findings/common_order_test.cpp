@@ -59,16 +59,6 @@ TEST_CASE("a changed layer between equal neighbours") {
   CHECK(c.order.common_calls == 30);
 }
 
-TEST_CASE("calls that both have come in multiples of the iterations") {
-  const auto target = Analyze(Layers(true));
-  const auto reference = Analyze(Layers(false));
-  const CommonOrder order = FindCommonOrder(*target.trace, *reference.trace);
-  CHECK(order.ComeInMultiplesOf(10));
-  CHECK(order.ComeInMultiplesOf(5));
-  CHECK_FALSE(order.ComeInMultiplesOf(3));
-  CHECK_FALSE(order.ComeInMultiplesOf(0));
-}
-
 TEST_CASE("different workloads that share a few calls are not one with a changed part") {
   Kernels other;
   for (int i = 0; i < 30; ++i)

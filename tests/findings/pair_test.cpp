@@ -11,6 +11,7 @@
 namespace jarvis::findings {
 namespace {
 
+using ledger::WorkKind;
 using testing::Analyze;
 using testing::Analyzed;
 using testing::Shapes;
@@ -43,7 +44,7 @@ ComparedPair Compare(const Analyzed& target, const char* on, const Analyzed& ref
   return std::move(*pair);
 }
 
-const PairLever* LeverOf(const ComparedPair& pair, WorkClass work) {
+const PairLever* LeverOf(const ComparedPair& pair, WorkKind work) {
   for (const PairLever& lever : pair.levers) {
     if (lever.work == work) return &lever;
   }
@@ -55,7 +56,7 @@ TEST_CASE("products at a lower share of the peak are not explained by the device
   const auto h100 = Analyze(Layer(200, 300, 0), "H100");
   const auto mi300x = Analyze(Layer(280, 190, 0), "MI300X");
   const ComparedPair pair = Compare(mi300x, "MI300X", h100, "H100");
-  const PairLever* products = LeverOf(pair, WorkClass::kProducts);
+  const PairLever* products = LeverOf(pair, WorkKind::kProduct);
   REQUIRE(products != nullptr);
   // 708 TFLOPS/s were measured on the MI300X: 194 us; the same share of its peak would be 151.
   CHECK(products->target == PairTarget::kMeasured);
@@ -63,39 +64,39 @@ TEST_CASE("products at a lower share of the peak are not explained by the device
         doctest::Approx(2.0 * 4096 * 4096 * 4096 / 708e12 * 1e3).epsilon(0.01));
   CHECK(products->library == "Tensile");
   // The sum has the ratio of the bandwidths.
-  CHECK(LeverOf(pair, WorkClass::kMemoryBound) == nullptr);
-  const BalanceLine* sum = pair.balance.Find(WorkClass::kMemoryBound);
+  CHECK(LeverOf(pair, WorkKind::kElementwise) == nullptr);
+  const BalanceLine* sum = pair.balance.Find(WorkKind::kElementwise);
   REQUIRE(sum != nullptr);
   REQUIRE(sum->expected_ms.has_value());
   CHECK(*sum->expected_ms == doctest::Approx(0.3 * 3350 / 5300).epsilon(0.01));
   // At the same share of its peak the product is what the devices explain.
   const auto tuned = Analyze(Layer(152, 190, 0), "MI300X");
-  CHECK(LeverOf(Compare(tuned, "MI300X", h100, "H100"), WorkClass::kProducts) == nullptr);
+  CHECK(LeverOf(Compare(tuned, "MI300X", h100, "H100"), WorkKind::kProduct) == nullptr);
 }
 
 TEST_CASE("work that is near no roof is held against the reference's time") {
   const auto h100 = Analyze(Layer(200, 300, 100), "H100");
   const auto slow = Analyze(Layer(152, 190, 150), "MI300X");
   const ComparedPair pair = Compare(slow, "MI300X", h100, "H100");
-  const PairLever* attention = LeverOf(pair, WorkClass::kAttention);
+  const PairLever* attention = LeverOf(pair, WorkKind::kAttention);
   REQUIRE(attention != nullptr);
   CHECK(attention->target == PairTarget::kComparison);
   CHECK(attention->target_ms == doctest::Approx(0.1));
-  CHECK_FALSE(pair.balance.Find(WorkClass::kAttention)->expected_ms.has_value());
+  CHECK_FALSE(pair.balance.Find(WorkKind::kAttention)->expected_ms.has_value());
   // As fast as there: nothing to say, whatever the roofs' ratio.
   const auto equal = Analyze(Layer(152, 190, 100), "MI300X");
-  CHECK(LeverOf(Compare(equal, "MI300X", h100, "H100"), WorkClass::kAttention) == nullptr);
+  CHECK(LeverOf(Compare(equal, "MI300X", h100, "H100"), WorkKind::kAttention) == nullptr);
 }
 
 TEST_CASE("on the same device the reference's time is what is expected") {
   const auto before = Analyze(Layer(200, 300, 0), "H100");
   const auto after = Analyze(Layer(200, 400, 0), "H100");
   const ComparedPair pair = Compare(after, "H100", before, "H100");
-  const PairLever* sums = LeverOf(pair, WorkClass::kMemoryBound);
+  const PairLever* sums = LeverOf(pair, WorkKind::kElementwise);
   REQUIRE(sums != nullptr);
   CHECK(sums->target == PairTarget::kComparison);
   CHECK(sums->saved_ms() == doctest::Approx(0.1).epsilon(0.01));
-  CHECK(LeverOf(pair, WorkClass::kProducts) == nullptr);
+  CHECK(LeverOf(pair, WorkKind::kProduct) == nullptr);
   CHECK(Compare(before, "H100", before, "H100").levers.empty());
 }
 
@@ -107,9 +108,10 @@ TEST_CASE("work launched before the recording is on neither side") {
   const ComparedPair pair = Compare(with, "H100", without, "H100");
   CHECK(pair.ops.primary_ms == doctest::Approx(0.5));
   CHECK(pair.ops.only_primary_ms == 0);
-  const BalanceLine* products = pair.balance.Find(WorkClass::kProducts);
+  const BalanceLine* products = pair.balance.Find(WorkKind::kProduct);
   REQUIRE(products != nullptr);
   CHECK(products->ms[0] == doctest::Approx(0.2));
+  CHECK(products->gpu_ms[0] == doctest::Approx(0.2));
 }
 
 TEST_CASE("the lines of the balance add up to the difference") {
@@ -123,16 +125,31 @@ TEST_CASE("the lines of the balance add up to the difference") {
   CHECK(pair.balance.unit == "recording");
 }
 
+TEST_CASE("kernels that all changed by one factor tell of a clock") {
+  const auto before = Analyze(Layer(200, 300, 100), "H100");
+  const auto slower = Analyze(Layer(250, 375, 125), "H100");
+  const ComparedPair pair = Compare(slower, "H100", before, "H100");
+  REQUIRE(OneFactor(pair.balance).has_value());
+  CHECK(*OneFactor(pair.balance) == doctest::Approx(1.25));
+  CHECK(ChangedKernels(pair.balance, 2).size() == 2);
+  // One kind that changed, kernels that are exchanged, and no change are none.
+  const auto one = Analyze(Layer(250, 300, 100), "H100");
+  CHECK_FALSE(OneFactor(Compare(one, "H100", before, "H100").balance).has_value());
+  CHECK_FALSE(OneFactor(Compare(before, "H100", before, "H100").balance).has_value());
+  const auto other = Analyze(Layer(250, 375, 0), "H100");
+  CHECK_FALSE(OneFactor(Compare(other, "H100", before, "H100").balance).has_value());
+}
+
 TEST_CASE("a rate and its share are of one resource") {
   // 512 queries a head: arithmetic a byte that a cache of keys for one query has not.
   const auto h100 = Analyze(Layer(200, 300, 100), "H100");
   const ComparedPair pair = Compare(h100, "H100", Analyze(Layer(200, 300, 110), "H100"), "H100");
-  const BalanceLine* attention = pair.balance.Find(WorkClass::kAttention);
+  const BalanceLine* attention = pair.balance.Find(WorkKind::kAttention);
   REQUIRE(attention != nullptr);
   REQUIRE(attention->rate_share[0].has_value());
   CHECK(attention->told_by_arithmetic());
   CHECK(*attention->rate_share[0] == doctest::Approx(*attention->tflops[0] / 989.4).epsilon(0.01));
-  const BalanceLine* sums = pair.balance.Find(WorkClass::kMemoryBound);
+  const BalanceLine* sums = pair.balance.Find(WorkKind::kElementwise);
   REQUIRE(sums != nullptr);
   CHECK_FALSE(sums->told_by_arithmetic());
   CHECK(*sums->bandwidth_share[0] == doctest::Approx(*sums->tb_per_s[0] / 3.35).epsilon(0.01));
@@ -188,7 +205,7 @@ TEST_CASE("only what takes launches away helps a host that sets the pace") {
 }
 
 TEST_CASE("a few bytes that take long wait, many are a transfer") {
-  BalancePart part;
+  ExchangePart part;
   part.collective = true;
   part.bytes = 128;
   part.median_us[0] = 300;

@@ -28,7 +28,7 @@ ANSWER = {"structuredContent": {
     "columns": ["row", "op", "gpu_ms", "flop_per_byte", "tflops"],
     "rows": [["op1", "aten::mm", 40.5, 42.7, 12.7], ["op2", HOSTILE, 10.25, 0.1, 0.15],
              ["op3", "__proto__", None, None, None]],
-    "balance": [{"part": "GPU idle", "primary_ms": 1.5}, {"part": HOSTILE, "primary_ms": 3}],
+    "ledger": [{"line": "idle: input", "candidate_ms": 1.5}, {"line": HOSTILE, "candidate_ms": 3}],
     "notes": ["a note"],
     "next": [{"tool": "prioritize", "arguments": {"trace": "t_1"}, "why": "what to do first"}]}}
 DETAIL = {"structuredContent": {"trace": "t_1", "summary": "op1 is called from one place.",
@@ -137,7 +137,7 @@ class AppView(unittest.TestCase):
                 if PICTURES:
                     self.browser.picture(pathlib.Path(PICTURES, f"app_{width}_{theme}.png"), False)
         text = self.inside("document.body.innerText")
-        for words in ("Where the time goes.", "aten::mm", "40.5", HOSTILE, "a note", "GPU idle"):
+        for words in ("Where the time goes.", "aten::mm", "40.5", HOSTILE, "a note", "idle: input"):
             self.assertIn(words, text)
         self.assertEqual(self.inside("document.querySelectorAll('img').length"), 0)
         self.assertEqual(self.inside("document.querySelectorAll('circle').length"), 2)

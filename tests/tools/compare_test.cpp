@@ -314,7 +314,7 @@ TEST_CASE("another number of steps") {
   CHECK(CellOf(answer, "aten::mm", "comparison_ms") == 0.2);
   CHECK(CellOf(answer, "aten::mm", "primary_calls") == 1.0);
   CHECK(ScoreOf(answer) == 100);
-  CHECK(answer["notes"][0].get<std::string>().find("4 and 2 steps") != std::string::npos);
+  CHECK(answer["notes"][0].get<std::string>().find("4 and 2 units") != std::string::npos);
 }
 
 TEST_CASE("pages and files") {

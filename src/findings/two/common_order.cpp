@@ -108,17 +108,6 @@ double LongestGap(const CallSequence& sequence) {
              : static_cast<double>(longest) / static_cast<double>(sequence.pair.size());
 }
 
-std::vector<std::uint64_t> KindsOf(const CallSequence& sequence) {
-  std::map<std::uint32_t, std::uint64_t> counts;
-  for (std::size_t i = 0; i < sequence.pair.size(); ++i) {
-    if (sequence.pair[i] != kNoPair) ++counts[sequence.keys[i]];
-  }
-  std::vector<std::uint64_t> kinds;
-  for (const auto& [key, count] : counts)
-    kinds.push_back(count);
-  return kinds;
-}
-
 }  // namespace
 
 bool CommonOrder::surrounds() const {
@@ -130,18 +119,6 @@ bool CommonOrder::surrounds() const {
   const double larger = std::max(primary_calls, comparison_calls);
   return larger > 0 && common_calls >= kShareMin * larger &&
          common_calls >= kOrderMin * candidates && longest_gap <= kGapMax;
-}
-
-bool CommonOrder::ComeInMultiplesOf(std::uint64_t count) const {
-  constexpr double kNearlyAll = 0.9;
-  if (count == 0 || !surrounds()) return false;
-  double fitting = 0;
-  double all = 0;
-  for (const std::uint64_t calls : kinds) {
-    all += static_cast<double>(calls);
-    if (calls % count == 0) fitting += static_cast<double>(calls);
-  }
-  return all > 0 && fitting >= kNearlyAll * all;
 }
 
 CommonOrder FindCommonOrder(const session::LoadedTrace& primary,
@@ -156,7 +133,6 @@ CommonOrder FindCommonOrder(const session::LoadedTrace& primary,
   order.common_calls = static_cast<double>(
       std::count_if(a.pair.begin(), a.pair.end(), [](auto pair) { return pair != kNoPair; }));
   order.longest_gap = std::max(LongestGap(a), LongestGap(b));
-  order.kinds = KindsOf(a);
   return order;
 }
 

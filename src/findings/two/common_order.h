@@ -2,10 +2,6 @@
 // same calls, and the change is what they surround.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "session/loaded_trace.h"
 
 namespace jarvis::findings {
@@ -23,11 +19,6 @@ struct CommonOrder {
   double longest_gap = 0;
   // The neighbours are the same and the order is: what differs is a part that they surround.
   bool surrounds() const;
-  // Nearly all common calls are of a kind (name and arguments) that comes in multiples of `count`.
-  bool ComeInMultiplesOf(std::uint64_t count) const;
-
-  // How often each kind of common calls occurs, in no order that means anything.
-  std::vector<std::uint64_t> kinds;
 };
 
 CommonOrder FindCommonOrder(const session::LoadedTrace& primary,

@@ -22,6 +22,7 @@ namespace jarvis::findings {
 namespace {
 
 using analysis::GroupBy;
+using ledger::WorkKind;
 
 constexpr std::size_t kGrownMax = 5;
 
@@ -98,37 +99,41 @@ GroupBy ByOf(const std::string& metric) {
   return GroupBy::kOp;
 }
 
-// What a run's metrics are of: its steady steps, as those of every report.
+// What a run's metrics are of: the base of its ledger, as every headline.
 class GateSide {
  public:
-  GateSide(const session::LoadedTrace& trace, const analysis::TimeFrames& frames)
-      : trace_(trace), frames_(frames), own_(trace, frames) {}
+  GateSide(const session::LoadedTrace& trace, const session::TraceFrames& frames)
+      : trace_(trace), frames_(frames), own_(trace, frames.frames) {}
 
-  double steps() const { return own_.steps(); }
-  // Of all its steps, milliseconds.
+  double units() const { return static_cast<double>(frames_.frames.base.count); }
+  // Of all its units, milliseconds.
   double WholeOf(const std::string& metric) const {
-    if (metric == "total") return TotalMs();
-    const analysis::Balance& base = frames_.steady;
-    const std::int64_t ns = metric == "window"         ? base.busy_ns() + base.idle_ns()
-                            : metric == "busy"         ? base.busy_ns()
-                            : metric == "idle"         ? base.idle_ns()
-                            : metric == "exposed_comm" ? base.exposed_comm_ns
-                                                       : base.exposed_copy_ns;
+    const ledger::Books& books = frames_.books;
+    const auto wall = [&](WorkKind kind) {
+      return books.wall.work_ns[static_cast<std::size_t>(kind)];
+    };
+    std::int64_t ns = 0;
+    if (metric == "total") {
+      for (const ledger::GpuLine& line : books.gpu.kinds)
+        ns += line.ns;
+    } else if (metric == "busy") {
+      ns = books.gpu.busy_ns;
+    } else if (metric == "idle") {
+      ns = std::accumulate(books.wall.idle_ns.begin(), books.wall.idle_ns.end(), ns);
+    } else if (metric == "exposed_comm") {
+      ns = wall(WorkKind::kCommTransfer) + wall(WorkKind::kCommWait);
+    } else if (metric == "exposed_copy") {
+      ns = wall(WorkKind::kHostCopy);
+    } else {
+      ns = frames_.frames.base.ns();
+    }
     return static_cast<double>(ns) / 1e6;
   }
   CompareGroups Rows(GroupBy by) const { return GroupsOf(trace_, own_, by); }
 
  private:
-  double TotalMs() const {
-    double us = 0;
-    for (const analysis::Launcher& launcher : trace_.attribution().launchers) {
-      if (own_.Has(launcher)) us += launcher.direct_us;
-    }
-    return us / 1000;
-  }
-
   const session::LoadedTrace& trace_;
-  const analysis::TimeFrames& frames_;
+  const session::TraceFrames& frames_;
   const OwnWork own_;
 };
 
@@ -170,25 +175,22 @@ class Judge {
   }
 
  private:
-  // Steps of different kinds (marks, a module, a period) are not held against each other.
   jarvis::Status Collect(const Job& job) {
     const TraceRuns* runs[2] = {&input_.baseline, &input_.runs};
-    std::set<analysis::StepSource> sources;
-    bool marked = true;
+    std::set<std::string_view> units;
     for (int side = 0; side < 2; ++side) {
       for (const auto& trace : *runs[side]) {
         JV_ASSIGN(auto made, session::FramesOf(*trace, job));
-        sources.insert(made->frames.base.source);
-        marked = marked && !made->frames.steps.empty();
-        sides_[side].emplace_back(*trace, made->frames);
+        units.insert(analysis::TimeUnitText(made->frames.base.unit));
+        sides_[side].emplace_back(*trace, *made);
         frames_.push_back(std::move(made));
       }
     }
-    result_.per_step = marked && sources.size() == 1;
+    if (units.size() > 1)
+      result_.refusal = fmt::format("the runs have units of different kinds ({}), so none passes",
+                                    fmt::join(units, ", "));
     return {};
   }
-
-  double StepsOf(const GateSide& run) const { return result_.per_step ? run.steps() : 1; }
 
   Result<std::vector<GateRow>> RowsOf(const GateCondition& condition) {
     if (condition.metric == "comparability") {
@@ -205,7 +207,7 @@ class Judge {
       Values sides[2];
       for (int side = 0; side < 2; ++side) {
         for (const GateSide& run : sides_[side])
-          sides[side].push_back(run.WholeOf(condition.metric) / StepsOf(run));
+          sides[side].push_back(run.WholeOf(condition.metric) / run.units());
       }
       return std::vector<GateRow>{RowOf(condition, "", sides[0], sides[1])};
     }
@@ -232,7 +234,7 @@ class Judge {
           if (!Fits(condition.name, key.first)) continue;
           Values& of_side = values[key.first][side];
           of_side.resize(sides_[side].size());
-          of_side[run] += group.us / 1000 / StepsOf(of);
+          of_side[run] += group.us / 1000 / of.units();
         }
       }
     }
@@ -340,7 +342,7 @@ std::string GateText(const GateResult& result) {
                         row.shape.empty() ? "" : " ", OneLine(ShortShape(row.shape)),
                         Ms(row.primary_ms), Ms(row.comparison_ms), VerdictText(row.verdict));
   }
-  if (result.per_step) text += "     times are per step, over the steady steps\n";
+  text += "     times are of one unit of the base, as in the headline\n";
   text.pop_back();
   return text;
 }

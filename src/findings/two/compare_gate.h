@@ -1,10 +1,9 @@
 // Conditions that runs must not meet when they are held against others: a gate for CI.
 //
-// Times are of what reports are of: the work of the steady steps, per step where all runs have
-// steps of one kind, without steps the recording. With several runs of a side its value is their
-// mean, and a limit on a change counts as passed only if the change passes it by more than the
-// noise: the half width of the 95 % interval of the difference of the means (Welch's; where one
-// side has one run, the other's spread stands for both).
+// Times are of the base of each run's ledger, as the headline is: of one unit. With several runs of
+// a side its value is their mean, and a limit on a change counts as passed only if the change
+// passes it by more than the noise: the half width of the 95 % interval of the difference of the
+// means (Welch's; where one side has one run, the other's spread stands for both).
 #pragma once
 
 #include <memory>
@@ -43,8 +42,7 @@ struct GateResult {
   std::size_t broken = 0;     // conditions
   // What grew most, of the first run of each: rows that explain a broken condition of the whole.
   std::vector<CompareRow> grown;
-  bool per_step = false;
-  std::string refusal;  // the pair cannot be compared, so nothing passes; empty: it can
+  std::string refusal;  // the runs cannot be compared, so nothing passes; empty: they can
 };
 
 // Errors: kBadValue for a row that no run has.

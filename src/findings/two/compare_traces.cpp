@@ -172,7 +172,8 @@ class Comparer {
     }
     const OwnWork own[2] = {OwnWork(primary_.trace, frames->frames),
                             OwnWork(comparison_.trace, others->frames)};
-    SetSteps(frames->frames, others->frames, own);
+    for (int i = 0; i < 2; ++i)
+      out_.units[i] = own[i].steps();
     JV_ASSIGN(std::vector<CompareMatch> matches,
               MatchGroups({primary_.trace, own[0]}, {comparison_.trace, own[1]}, by_, job));
     for (CompareMatch& match : matches)
@@ -186,19 +187,6 @@ class Comparer {
   }
 
  private:
-  // Steps of different kinds (marks, a module, a period) are not held against each other.
-  void SetSteps(const analysis::TimeFrames& primary, const analysis::TimeFrames& comparison,
-                const OwnWork (&own)[2]) {
-    if (primary.base.source != comparison.base.source || primary.steps.empty() ||
-        comparison.steps.empty())
-      return;
-    for (int i = 0; i < 2; ++i)
-      out_.steps[i] = own[i].steps();
-    out_.per_step = out_.steps[0] != out_.steps[1];
-    for (int i = 0; i < 2; ++i)
-      out_.parts[i] = out_.per_step ? out_.steps[i] : 1;
-  }
-
   static double Weight(const CompareRow& row) {
     if (row.unexpected_ms) return std::abs(*row.unexpected_ms);
     return std::abs(row.primary_ms.value_or(0) - row.comparison_ms.value_or(0));
@@ -210,13 +198,13 @@ class Comparer {
     row.shape = std::move(match.shape);
     row.arguments_differ = match.arguments_differ;
     if (match.primary) {
-      row.primary_ms = match.primary->us / 1000 / out_.parts[0];
-      row.primary_calls = match.primary->calls / out_.parts[0];
+      row.primary_ms = match.primary->us / 1000 / out_.units[0];
+      row.primary_calls = match.primary->calls / out_.units[0];
       out_.primary_ms += *row.primary_ms;
     }
     if (match.comparison) {
-      row.comparison_ms = match.comparison->us / 1000 / out_.parts[1];
-      row.comparison_calls = match.comparison->calls / out_.parts[1];
+      row.comparison_ms = match.comparison->us / 1000 / out_.units[1];
+      row.comparison_calls = match.comparison->calls / out_.units[1];
       out_.comparison_ms += *row.comparison_ms;
     }
     if (!match.comparison) {
@@ -309,16 +297,16 @@ class Comparer {
     const Roofs::Sum sum = roofs_[side].Of(group.launchers);
     if (!(sum.known_us > 0) || sum.known_us < kMost * group.us) return std::nullopt;
     const bool primary = side == 0;
-    const double parts = out_.parts[side];
-    (primary ? row->primary_roof_ms : row->comparison_roof_ms) = sum.us[side] / 1000 / parts;
-    (primary ? row->primary_flops : row->comparison_flops) = sum.flops / parts;
-    (primary ? row->primary_bytes : row->comparison_bytes) = sum.bytes / parts;
+    const double units = out_.units[side];
+    (primary ? row->primary_roof_ms : row->comparison_roof_ms) = sum.us[side] / 1000 / units;
+    (primary ? row->primary_flops : row->comparison_flops) = sum.flops / units;
+    (primary ? row->primary_bytes : row->comparison_bytes) = sum.bytes / units;
     if (sum.arithmetic_us[side] > 0) {
       (primary ? row->primary_arithmetic_ms : row->comparison_arithmetic_ms) =
-          sum.arithmetic_us[side] / 1000 / parts;
+          sum.arithmetic_us[side] / 1000 / units;
     }
     if (primary && sum.measured_us > kMost * group.us)
-      row->primary_practical_ms = sum.practical_us / 1000 / parts;
+      row->primary_practical_ms = sum.practical_us / 1000 / units;
     return sum;
   }
 

@@ -1,7 +1,7 @@
 // Two traces side by side: which work takes longer in the one than in the other, and longer than
 // the two devices explain.
 //
-// For each row, in milliseconds of GPU time (a step, if the numbers of steps differ):
+// For each row, in milliseconds of GPU time of one unit of each side's base:
 //   ratio      = primary / comparison
 //   expected   = the roofs of the row's work on the primary's platform / on the comparison's: the
 //                ratio of bandwidths where memory sets both roofs, of FLOP/s at the work's
@@ -100,10 +100,7 @@ struct TraceComparison {
   double expected_known_ms = 0;
   double expected_known_comparison_ms = 0;
   std::optional<double> expected;  // of those rows together
-  bool per_step = false;
-  double parts[2] = {1, 1};  // what times and calls are divided by: primary's, comparison's steps
-  // Both have the same kind of steps, so many of them count on each side; 1: none.
-  double steps[2] = {1, 1};
+  double units[2] = {1, 1};        // what times and calls are divided by: units of each side's base
   bool same_device = false;
 };
 

@@ -1,10 +1,10 @@
 // How the conditions of the gate are written.
 //
 //   METRIC (> | >= | < | <=) LIMIT [and (> | ...) LIMIT]...
-//   METRIC   all per step, over the steady steps, without work launched before the recording (of
-//            runs without steps, or with steps of different kinds, of the recording):
-//            total (sum of all GPU work), busy (GPU works), idle (it does not, between its work),
-//            window (both), exposed_comm, exposed_copy (nothing else runs);
+//   METRIC   of one unit of the base, as the headline; runs with units of different kinds (a
+//            step, the recording) do not pass: window (the unit itself), total (sum of all GPU
+//            work), busy (GPU works), idle (it does not), exposed_comm, exposed_copy (between host
+//            and device; nothing else runs);
 //            op:NAME, category:NAME, kernel:NAME, module:NAME (GPU time), where * in NAME is any
 //            text and each row that fits is judged by itself;
 //            of the first run of each: unexpected (ms of rows slower than expected) and

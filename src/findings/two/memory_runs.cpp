@@ -47,6 +47,7 @@ class RunFinder {
         platform_(*primary.side.platform),
         units_(balance.units[0]),
         least_ms_(kRunShare * balance.ms[0]),
+        kinds_(*primary.analysis.frames->kinds),
         own_(trace_, primary.analysis.frames->frames) {}
 
   MemoryRuns Run() {
@@ -99,9 +100,8 @@ class RunFinder {
     made.us = launcher.direct_us;
     if (launcher.op == trace::kNoEvent) return made;
     made.op = analysis::LauncherName(events, trace_.attribution(), launcher);
-    const WorkClass work = WorkClassOf(trace_, launcher);
-    const bool bytes = work == WorkClass::kMemoryBound || work == WorkClass::kIndexing ||
-                       work == WorkClass::kCopies;
+    const ledger::WorkKind work = kinds_.OfMost(made.kernels);
+    const bool bytes = ledger::IsPass(work) || work == ledger::WorkKind::kGather;
     const trace::Args& args = events.args_of(launcher.op);
     if (!bytes || args.dims == kNoString || NeedsAllRows(made.op)) return made;
     for (const Shape& shape : ParseShapes(events.strings[args.dims])) {
@@ -150,6 +150,7 @@ class RunFinder {
   const perf::Platform& platform_;
   const double units_;
   const double least_ms_;
+  const ledger::KindsOfWork& kinds_;
   const OwnWork own_;
   std::map<std::vector<std::string>, Known> runs_;
 };

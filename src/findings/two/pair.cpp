@@ -11,11 +11,13 @@
 namespace jarvis::findings {
 namespace {
 
+using ledger::WorkKind;
+
 // A lever is worth a word from this share of the unit on...
 constexpr double kLeverShare = 0.01;
-// ... and if the class takes so much longer than its target.
+// ... and if the kind takes so much longer than its target.
 constexpr double kLeverExcess = 1.05;
-// Of a class that is far from every roof, as compare_traces.h has it for rows.
+// Of a kind that is far from every roof, as compare_traces.h has it for rows.
 constexpr double kParityExcess = 1.15;
 // Messages up to this size need microseconds on any link; what takes longer waits.
 constexpr double kSmallBytes = 65536;
@@ -56,6 +58,13 @@ bool IsOfLaunches(const Finding& finding) {
   return finding.category == "cpu_idle";
 }
 
+// Idle time that a replay of the launches does not have.
+bool IsOfLaunching(ledger::IdleCause cause) {
+  return cause == ledger::IdleCause::kHostIssues || cause == ledger::IdleCause::kBetweenLaunches ||
+         cause == ledger::IdleCause::kRoundTrip || cause == ledger::IdleCause::kLaunchLatency ||
+         cause == ledger::IdleCause::kQueuedGap;
+}
+
 class PairJudge {
  public:
   PairJudge(const CompareSide& primary, const CompareSide& comparison, ComparedPair* pair)
@@ -63,8 +72,7 @@ class PairJudge {
 
   void Run() {
     for (const BalanceLine& line : pair_.balance.lines) {
-      if (line.kind == BalanceKind::kClass && line.work != WorkClass::kCommunication)
-        Consider(line);
+      if (line.work && !ledger::IsCommunication(*line.work)) Consider(line);
     }
     std::stable_sort(
         pair_.levers.begin(), pair_.levers.end(),
@@ -79,38 +87,38 @@ class PairJudge {
   }
 
  private:
-  double Each(double ms) const { return ms * pair_.ops.parts[0] / pair_.balance.units[0]; }
-
   void Consider(const BalanceLine& line) {
     PairLever lever;
-    lever.work = line.work;
-    lever.now_ms = line.ms[0];
-    lever.comparison_ms = line.ms[1];
+    lever.work = *line.work;
+    lever.now_ms = line.gpu_ms[0];
+    lever.comparison_ms = line.gpu_ms[1];
     if (line.expected_ms) {
       const bool bytes = line.bound == perf::Bound::kMemory;
       lever.target_ms = *line.expected_ms;
       lever.target = bytes ? PairTarget::kBandwidth : PairTarget::kSameShare;
       // What was measured to be possible binds, where it is less.
       // Rates of products: other work does not come near them.
-      const bool products =
-          line.work == WorkClass::kProducts || line.work == WorkClass::kConvolution;
+      const bool products = line.work == WorkKind::kProduct || line.work == WorkKind::kConvolution;
       if (!bytes && products && line.practical_ms && *line.practical_ms > lever.target_ms) {
         lever.target_ms = *line.practical_ms;
         lever.target = PairTarget::kMeasured;
       }
     } else if (line.far_from_roofs && !pair_.ops.same_device) {
-      lever.target_ms = line.ms[1];
-      if (line.ms[0] < kParityExcess * line.ms[1]) return;
+      lever.target_ms = line.gpu_ms[1];
+      if (line.gpu_ms[0] < kParityExcess * line.gpu_ms[1]) return;
     } else if (pair_.ops.same_device) {
       // The same calls on the same device: what is slower than there is a change for the worse.
-      lever.target_ms = lever.now_ms - SlowerMs(line.work);
+      // What one call lost and another of the kind won is netted.
+      const double slower = SlowerMs(lever.work);
+      const double grown = lever.now_ms - lever.comparison_ms;
+      lever.target_ms = lever.now_ms - (grown > 0 ? std::min(slower, grown) : slower);
     } else {
       return;
     }
     const bool worth = lever.saved_ms() >= kLeverShare * pair_.balance.ms[0] &&
                        lever.now_ms >= kLeverExcess * lever.target_ms;
     if (!worth) return;
-    lever.rows = RowsOf(line.work, lever.target);
+    lever.rows = RowsOf(lever.work, lever.target);
     if (lever.rows.empty()) return;
     lever.library = LibraryOf(primary_.trace, lever.rows, &CompareRow::primary_launchers);
     lever.comparison_library =
@@ -118,28 +126,28 @@ class PairJudge {
     pair_.levers.push_back(std::move(lever));
   }
 
-  WorkClass ClassOf(const CompareRow& row) const {
-    const session::LoadedTrace& trace = primary_.trace;
-    return WorkClassOf(trace, trace.attribution().launchers[row.primary_launchers.front()]);
+  // Of most of the row's time; an op's calls may launch several kinds.
+  WorkKind KindOfRow(const CompareRow& row) const {
+    return KindOfLaunchers({primary_, *pair_.primary}, row.primary_launchers);
   }
 
-  double SlowerMs(WorkClass work) const {
+  double SlowerMs(WorkKind work) const {
     double sum = 0;
     for (const CompareRow& row : pair_.ops.rows) {
       if (row.verdict == CompareVerdict::kSlower && !row.primary_launchers.empty() &&
-          ClassOf(row) == work)
-        sum += Each(*row.unexpected_ms);
+          KindOfRow(row) == work)
+        sum += *row.unexpected_ms;
     }
     return sum;
   }
 
-  // Matched rows of a class by how far the primary is from the target.
-  std::vector<const CompareRow*> RowsOf(WorkClass work, PairTarget target) const {
+  // Matched rows of a kind by how far the primary is from the target.
+  std::vector<const CompareRow*> RowsOf(WorkKind work, PairTarget target) const {
     std::vector<std::pair<double, const CompareRow*>> gaps;
     for (const CompareRow& row : pair_.ops.rows) {
       if (!row.primary_ms || !row.comparison_ms || row.arguments_differ ||
           row.not_judged == NotJudged::kShort || row.primary_launchers.empty() ||
-          ClassOf(row) != work)
+          KindOfRow(row) != work)
         continue;
       const double by = target == PairTarget::kComparison ? 1 : row.expected.value_or(1);
       const double gap = *row.primary_ms - by * *row.comparison_ms;
@@ -154,23 +162,23 @@ class PairJudge {
   }
 
   bool IsOfLever(const Finding& finding) const {
-    const auto is = [&](WorkClass work) {
+    const auto is = [&](WorkKind work) {
       return std::any_of(pair_.levers.begin(), pair_.levers.end(),
                          [&](const PairLever& lever) { return lever.work == work; });
     };
     if (finding.tier != Tier::kCompute) return false;
     const Kind kind = KindOf(finding.category);
-    return (kind == Kind::kGemm && is(WorkClass::kProducts)) ||
-           (kind == Kind::kSdpa && is(WorkClass::kAttention)) ||
-           (kind == Kind::kConvolution && is(WorkClass::kConvolution));
+    return (kind == Kind::kGemm && is(WorkKind::kProduct)) ||
+           (kind == Kind::kSdpa && is(WorkKind::kAttention)) ||
+           (kind == Kind::kConvolution && is(WorkKind::kConvolution));
   }
 
   // What another rank decides is no saving of this one's.
   bool IsAnothersLateness(const Finding& finding) const {
-    const BalanceLine* line = pair_.balance.Find(WorkClass::kCommunication);
-    return finding.category == "multi_kernel" && line != nullptr &&
-           std::any_of(line->parts.begin(), line->parts.end(),
-                       [](const BalancePart& part) { return IsOnlyWaiting(part, 0); });
+    const std::vector<ExchangePart>& exchanges = pair_.balance.exchanges;
+    return finding.category == "multi_kernel" &&
+           std::any_of(exchanges.begin(), exchanges.end(),
+                       [](const ExchangePart& part) { return IsOnlyWaiting(part, 0); });
   }
 
   // What of a unit would remain if the GPU's work took no time. The simulation's time is that of
@@ -198,16 +206,13 @@ class PairJudge {
       return;
     GraphLever lever;
     lever.now_ms = pair_.balance.ms[0];
-    if (const BalanceLine* line = pair_.balance.Find(WorkClass::kCommunication)) {
-      for (const BalancePart& part : line->parts) {
-        if (IsOnlyWaiting(part, 0)) lever.waiting_ms += part.ms[0];
-      }
+    for (const ExchangePart& part : pair_.balance.exchanges) {
+      if (IsOnlyWaiting(part, 0)) lever.waiting_ms += part.ms[0];
     }
-    const analysis::Balance& balance = pair_.primary->base.balance;
-    const std::int64_t other_ns = balance.host_before_ns + balance.after_ns +
-                                  balance.idle_host_only_ns + balance.idle_first_call_ns;
-    lever.left_ms = pair_.balance.busy_ms[0] - lever.waiting_ms +
-                    static_cast<double>(other_ns) / 1e6 / pair_.balance.units[0];
+    lever.left_ms = pair_.balance.busy_ms[0] - lever.waiting_ms;
+    for (const BalanceLine& line : pair_.balance.lines) {
+      if (line.idle && !IsOfLaunching(*line.idle)) lever.left_ms += line.ms[0];
+    }
     if (lever.now_ms - lever.left_ms >= kLeverShare * lever.now_ms) pair_.graph = lever;
   }
 
@@ -270,12 +275,11 @@ class PairJudge {
       products.ms[side] += ms;
       unknown = unknown || (!old && ms > 0 && !row.primary_flops);
       if (!old || !(ms > 0)) continue;
-      flops += *row.comparison_flops * pair_.ops.parts[1] / pair_.balance.units[1];
-      arithmetic_ms +=
-          row.comparison_arithmetic_ms.value_or(0) * pair_.ops.parts[1] / pair_.balance.units[1];
+      flops += *row.comparison_flops;
+      arithmetic_ms += row.comparison_arithmetic_ms.value_or(0);
     }
-    const BalanceLine* line = pair_.balance.Find(WorkClass::kProducts);
-    const bool most = line != nullptr && products.ms[1] >= kExchangedShare * line->ms[1];
+    const BalanceLine* line = pair_.balance.Find(WorkKind::kProduct);
+    const bool most = line != nullptr && products.ms[1] >= kExchangedShare * line->gpu_ms[1];
     if (!most || !unknown || !(flops > 0) || !(products.ms[0] > 0) || !(products.ms[1] > 0)) return;
     for (int i = 0; i < 2; ++i)
       products.tflops[i] = flops / products.ms[i] / 1e9;
@@ -292,12 +296,12 @@ class PairJudge {
   // GPU time of the row's products a unit, whatever else its calls launch.
   double ProductsMs(int side, const CompareRow& row) const {
     const session::LoadedTrace& trace = side == 0 ? primary_.trace : comparison_.trace;
+    const auto& kinds = (side == 0 ? pair_.primary : pair_.comparison)->frames->kinds;
     std::int64_t ns = 0;
     for (const std::uint32_t i : side == 0 ? row.primary_launchers : row.comparison_launchers) {
       const analysis::Launcher& launcher = trace.attribution().launchers[i];
       for (const auto kernel : trace.attribution().KernelsOf(launcher)) {
-        if (WorkClassOf(trace, launcher, kernel) == WorkClass::kProducts)
-          ns += trace.events()[kernel].dur_ns;
+        if (kinds->Of(kernel).kind == WorkKind::kProduct) ns += trace.events()[kernel].dur_ns;
       }
     }
     return static_cast<double>(ns) / 1e6 / pair_.balance.units[side];
@@ -305,8 +309,7 @@ class PairJudge {
 
   // What the primary's chains of ops save anyway, if they save more.
   bool IsInChains(const PairLever& lever) const {
-    if (lever.work != WorkClass::kMemoryBound || lever.target != PairTarget::kBandwidth)
-      return false;
+    if (!ledger::IsPass(lever.work) || lever.target != PairTarget::kBandwidth) return false;
     if (pair_.runs) return pair_.runs->saved_ms() > lever.saved_ms();
     return std::any_of(pair_.own.begin(), pair_.own.end(), [&](const Finding* finding) {
       return finding->tier == Tier::kFusion && pair_.OwnSavedMs(*finding) > lever.saved_ms();
@@ -375,8 +378,7 @@ Result<ComparedPair> ComparePair(const CompareSide& primary, const CompareSide& 
   JV_ASSIGN(pair.comparison, AnalysisOf(comparison.trace, platform(comparison), {}, job));
   pair.comparability = AssessComparability(primary.trace, comparison.trace);
   JV_ASSIGN(pair.ops, CompareTraces(primary, comparison, analysis::GroupBy::kOp, job));
-  pair.balance = BalanceOf({primary, *pair.primary}, {comparison, *pair.comparison}, pair.ops,
-                           pair.comparability.order);
+  pair.balance = BalanceOf({primary, *pair.primary}, {comparison, *pair.comparison}, pair.ops);
   const session::LoadedTrace* traces[2] = {&primary.trace, &comparison.trace};
   for (int i = 0; i < 2; ++i) {
     JV_ASSIGN(const double calls, SyncsOf(*traces[i], job));
@@ -416,7 +418,7 @@ bool HelpsHost(const Finding& finding) {
   return false;
 }
 
-bool IsOnlyWaiting(const BalancePart& part, int side) {
+bool IsOnlyWaiting(const ExchangePart& part, int side) {
   return part.collective && part.bytes && *part.bytes <= kSmallBytes &&
          part.median_us[side] >= kSmallUs;
 }

@@ -23,14 +23,14 @@ enum class PairTarget : std::uint8_t {
   kComparison,  // the comparison's own time: neither is near a roof, or the devices are the same
 };
 
-// A class of work that takes the primary longer than what the comparison shows to be possible.
+// A kind of work that takes the primary longer than what the comparison shows to be possible.
 struct PairLever {
-  WorkClass work = WorkClass::kOther;
+  ledger::WorkKind work = ledger::WorkKind::kUnknown;
   PairTarget target = PairTarget::kComparison;
-  double now_ms = 0;  // of a unit of Balance
+  double now_ms = 0;  // GPU time of a unit
   double target_ms = 0;
   double comparison_ms = 0;
-  std::vector<const CompareRow*> rows;  // of the class, the largest gap first; not empty
+  std::vector<const CompareRow*> rows;  // of the kind, the largest gap first; not empty
   std::string library;                  // of the primary's kernels; empty: not known
   std::string comparison_library;
   // The primary's chains of small ops, a lever of their own, hold this work and save more of it.
@@ -77,8 +77,7 @@ struct ComparedPair {
   std::optional<double> kernel_floor_us[2];
   double syncs[2] = {0,
                      0};  // calls that wait for the GPU, a unit; foreign and unrecorded work apart
-  // The host alone needs nearly all of a unit, and more than the GPU alone: it sets the pace of the
-  // primary.
+  // The host sets the pace of the primary, by the one rule that every report asks.
   bool host_bound() const;
   // What the better way out of an own finding saves of a unit, alone; 0: not known.
   double OwnSavedMs(const Finding& finding) const;
@@ -94,6 +93,6 @@ Result<ComparedPair> ComparePair(const CompareSide& primary, const CompareSide& 
 bool HelpsHost(const Finding& finding);
 
 // Is its time waiting for another rank, whatever it moves? By its size.
-bool IsOnlyWaiting(const BalancePart& part, int side);
+bool IsOnlyWaiting(const ExchangePart& part, int side);
 
 }  // namespace jarvis::findings

@@ -61,13 +61,13 @@ struct GpuLine {
 
 struct KernelLine {
   StringId name;
-  KernelKind kind;  // of the first of the name
+  KernelKind kind;
   GpuLine line;
 };
 
 struct GpuBook {
   std::array<GpuLine, kWorkKinds> kinds{};
-  std::vector<KernelLine> kernels;  // by name, most time first
+  std::vector<KernelLine> kernels;  // by name and kind of work, most time first
   std::int64_t busy_ns = 0;         // of the base, while any own work runs
 };
 

@@ -11,14 +11,8 @@ constexpr double kMostAssessed = 0.5;  // of a kind's time has a floor
 constexpr double kLargeLine = 0.03;    // of the base: from here on a line needs a bound
 constexpr double kWorthSaving = 0.05;  // of the base: all bounds together
 
-bool ComputesNothing(WorkKind kind) {
-  return kind == WorkKind::kCast || kind == WorkKind::kLayout || kind == WorkKind::kCopy ||
-         kind == WorkKind::kHostCopy;
-}
-
 Bound OfWork(WorkKind kind, std::int64_t wall_ns, const KnownFloor& floor, std::int64_t line_ns) {
-  if (kind == WorkKind::kCommTransfer || kind == WorkKind::kCommWait)
-    return {wall_ns, "exposed communication: all of its wall time"};
+  if (IsCommunication(kind)) return {wall_ns, "exposed communication: all of its wall time"};
   if (ComputesNothing(kind)) return {wall_ns, "computes nothing: all of its wall time"};
   if (floor.assessed_ns > 0 && line_ns > 0 &&
       static_cast<double>(floor.assessed_ns) >= kMostAssessed * static_cast<double>(line_ns)) {

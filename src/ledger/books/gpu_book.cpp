@@ -1,7 +1,7 @@
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "ledger/books/books.h"
@@ -11,7 +11,7 @@ namespace {
 
 // Whose the wall is when several run.
 int ClassOf(WorkKind kind) {
-  if (kind == WorkKind::kCommTransfer || kind == WorkKind::kCommWait) return 1;
+  if (IsCommunication(kind)) return 1;
   return kind == WorkKind::kHostCopy ? 2 : 0;
 }
 
@@ -36,13 +36,13 @@ class GpuBookKeeper {
   };
 
   void Collect() {
-    std::unordered_map<StringId, std::size_t> places;
+    std::map<std::pair<StringId, WorkKind>, std::size_t> places;
     for (const analysis::LaunchedWork& launched : facts_.gpu) {
       const EventIndex e = launched.event;
       if (base_.head.IsForeign(e)) continue;
       const trace::Event& event = facts_.events[e];
       const KernelKind& kind = kinds_.Of(e);
-      const auto [place, added] = places.try_emplace(event.name, kernels().size());
+      const auto [place, added] = places.try_emplace({event.name, kind.kind}, kernels().size());
       if (added) kernels().push_back({event.name, kind, {}});
       work_.push_back({{event.ts_ns, event.end_ns()}, place->second, kind.kind});
     }

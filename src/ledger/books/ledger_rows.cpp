@@ -5,18 +5,22 @@
 #include <fmt/format.h>
 
 namespace jarvis::ledger {
-namespace {
 
 std::string WallLineText(WorkKind kind) {
-  const bool exposed =
-      kind == WorkKind::kCommTransfer || kind == WorkKind::kCommWait || kind == WorkKind::kHostCopy;
+  const bool exposed = IsCommunication(kind) || kind == WorkKind::kHostCopy;
   return fmt::format("{}{}", exposed ? "exposed " : "", WorkKindText(kind));
 }
 
-std::string_view HostKind(HostLine line) {
+std::string WallLineText(IdleCause cause) {
+  return fmt::format("idle: {}", IdleCauseText(cause));
+}
+
+std::string_view HostKindText(HostLine line) {
   if (IsOwn(line)) return "own";
   return IsWait(line) ? "wait" : "other";
 }
+
+namespace {
 
 class RowMaker {
  public:
@@ -31,10 +35,10 @@ class RowMaker {
           bounds_.work[i]);
     }
     for (std::size_t i = 0; i < kIdleCauses; ++i) {
-      Add("wall", fmt::format("idle: {}", IdleCauseText(static_cast<IdleCause>(i))), "idle",
-          books_.wall.idle_ns[i], {}, bounds_.idle[i]);
+      Add("wall", WallLineText(static_cast<IdleCause>(i)), "idle", books_.wall.idle_ns[i], {},
+          bounds_.idle[i]);
     }
-    Add("wall", "unrecorded GPU work", "unrecorded", books_.wall.unrecorded_ns, {}, {});
+    Add("wall", std::string(kUnrecordedLine), "unrecorded", books_.wall.unrecorded_ns, {}, {});
     EndBook();
     for (std::size_t i = 0; i < kWorkKinds; ++i) {
       const GpuLine& line = books_.gpu.kinds[i];
@@ -47,7 +51,7 @@ class RowMaker {
         const auto line = static_cast<HostLine>(i);
         Add("host",
             fmt::format("{} (thread {})", HostLineText(line), events_.tracks[thread.track].tid),
-            HostKind(line), thread.ns[i], {}, {});
+            HostKindText(line), thread.ns[i], {}, {});
       }
     }
     EndBook();

@@ -25,6 +25,13 @@ struct LedgerRow {
   Bound bound;                             // of the base; of wall lines
 };
 
+// What the lines are called: "product", "exposed communication transfer"; "idle: input"; the kind
+// of a host line.
+std::string WallLineText(WorkKind kind);
+std::string WallLineText(IdleCause cause);
+inline constexpr std::string_view kUnrecordedLine = "unrecorded GPU work";
+std::string_view HostKindText(HostLine line);
+
 // Wall lines first, which add up to the base; then the GPU's kinds, then the host's threads; each
 // book by time. Lines without time are left out.
 std::vector<LedgerRow> LedgerRows(const trace::EventStore& events, const analysis::BaseOfTime& base,

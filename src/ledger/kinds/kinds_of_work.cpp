@@ -1,6 +1,7 @@
 #include "ledger/kinds/kinds_of_work.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -199,6 +200,14 @@ const KernelKind& KindsOfWork::Of(EventIndex gpu_event) const {
   const auto named = of_name_.find(events_[gpu_event].name);
   JV_CHECK(named != of_name_.end());
   return named->second;
+}
+
+WorkKind KindsOfWork::OfMost(std::span<const EventIndex> gpu_events) const {
+  std::array<std::int64_t, kWorkKinds> ns{};
+  for (const EventIndex e : gpu_events)
+    ns[static_cast<std::size_t>(Of(e).kind)] += events_[e].dur_ns;
+  const auto most = std::max_element(ns.begin(), ns.end());
+  return *most > 0 ? static_cast<WorkKind>(most - ns.begin()) : WorkKind::kUnknown;
 }
 
 }  // namespace jarvis::ledger

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -22,6 +23,8 @@ class KindsOfWork {
 
   // REQUIRES: GPU work (trace::IsGpuWork). Of what was left out as an oddity too.
   const KernelKind& Of(trace::EventIndex gpu_event) const;
+  // Of most of their time; unknown if they take none.
+  WorkKind OfMost(std::span<const trace::EventIndex> gpu_events) const;
 
  private:
   const trace::EventStore& events_;

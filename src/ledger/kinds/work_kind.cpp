@@ -36,6 +36,28 @@ std::string_view WorkKindText(WorkKind kind) {
   return kTexts[static_cast<int>(kind)];
 }
 
+bool IsCommunication(WorkKind kind) {
+  return kind == WorkKind::kCommTransfer || kind == WorkKind::kCommWait;
+}
+
+bool ComputesNothing(WorkKind kind) {
+  return kind == WorkKind::kCast || kind == WorkKind::kLayout || kind == WorkKind::kCopy ||
+         kind == WorkKind::kHostCopy;
+}
+
+bool IsPass(WorkKind kind) {
+  switch (kind) {
+    case WorkKind::kNormalisation:
+    case WorkKind::kSoftmax:
+    case WorkKind::kElementwise:
+    case WorkKind::kReduction:
+    case WorkKind::kCast:
+    case WorkKind::kLayout:
+    case WorkKind::kCopy: return true;
+    default: return false;
+  }
+}
+
 KernelKind ClassifyKernelName(std::string_view name) {
   static const KindTable table(NameFiles());
   return table.Find(NormalisedKernelName(name));

@@ -37,6 +37,11 @@ inline constexpr int kWorkKinds = static_cast<int>(WorkKind::kUnknown) + 1;
 
 // As tables and reports print it; the rows of names/*.json spell kinds the same way.
 std::string_view WorkKindText(WorkKind kind);
+bool IsCommunication(WorkKind kind);
+// Casts, layouts, copies: it only moves or rewrites what is there.
+bool ComputesNothing(WorkKind kind);
+// A pass over whole tensors, bound by memory, which neighbours on the same tensor could share.
+bool IsPass(WorkKind kind);
 
 // What decided the kind, the best evidence first.
 enum class KindBasis : std::uint8_t {

@@ -86,7 +86,7 @@ const tableOf = (columns, rows, answer) => {
   return place;
 };
 
-// Lists of objects beside the rows: a balance, levers, the first findings.
+// Lists of objects beside the rows: lines of a ledger, levers, the first findings.
 const listsOf = (answer) => Object.entries(answer).filter(([name, value]) =>
     name !== "rows" && name !== "next" && name !== "files" && Array.isArray(value) &&
     value.length > 0 && value.every((one) => one && typeof one === "object" && !Array.isArray(one)));

@@ -30,7 +30,7 @@ const pair = (() => {
   const sides = data?.sides ?? [];
   if (sides.length === 0 || sides.some((side) => side.tree.depth.length === 0)) return [];
   const whole = Math.max(...sides.map((side) => side.tree.total / side.each));
-  const places = ["target-view", "reference-view"].map(placeOf);
+  const places = ["candidate-view", "baseline-view"].map(placeOf);
   const icicles = sides.map((side, number) => new Icicle(places[number], side, {
     title: side.title, mirrored: number === 1, whole, legend: number === 1}));
   [icicles[0].other, icicles[1].other] = [icicles[1], icicles[0]];

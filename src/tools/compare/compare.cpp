@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "documents/comparative_base.h"
 #include "documents/comparative_levers.h"
 #include "documents/comparative_words.h"
 #include "documents/comparison.h"
@@ -27,7 +28,7 @@ namespace {
 using analysis::GroupBy;
 using findings::TraceComparison;
 
-// Parts of a line of the balance below this are not worth their words.
+// Parts of a line of the ledger below this are not worth their words.
 constexpr double kLeastPartMs = 0.01;
 
 GroupBy GroupByOf(const std::string& by) {
@@ -45,20 +46,27 @@ std::string ShortName(const std::string& name, GroupBy by) {
          analysis::ShortKernelName(std::string_view(name).substr(kUnlinked.size()));
 }
 
-// What a unit of the balance is made of on one side.
-Json TimesOf(const findings::Balance& balance, int side) {
+// What a unit is made of on one side, and what of the recording is in none.
+Json TimesOf(const findings::ComparedPair& pair, int side) {
   Json times = Json::object();
+  const findings::Balance& balance = pair.balance;
   if (balance.lines.empty()) return times;
-  times["unit"] = balance.unit;
-  times["units"] = balance.units[side];
-  const std::pair<const char*, const double(&)[2]> values[] = {
-      {"unit_ms", balance.ms},
-      {"window_ms", balance.window_ms},
-      {"busy_ms", balance.busy_ms},
-      {"idle_ms", balance.idle_ms},
-      {"exposed_comm_ms", balance.exposed_comm_ms}};
+  const analysis::BaseOfTime& base =
+      (side == 0 ? pair.primary : pair.comparison)->frames->frames.base;
+  times["unit"] = analysis::TimeUnitText(base.unit);
+  times["units"] = base.count;
+  const std::pair<const char*, double> values[] = {
+      {"unit_ms", balance.ms[side]},
+      {"busy_ms", balance.busy_ms[side]},
+      {"idle_ms", balance.idle_ms[side]},
+      {"exposed_comm_ms", balance.exposed_comm_ms[side]},
+      {"one_time_ms", static_cast<double>(base.one_time_ns) / 1e6},
+      {"unrecorded_ms", static_cast<double>(base.unrecorded_ns) / 1e6},
+      {"left_out_ms", static_cast<double>(base.left_out_ns) / 1e6}};
   for (const auto& [name, ms] : values)
-    times[name] = output::Rounded(ms[side]);
+    times[name] = output::Rounded(ms);
+  if (base.warm_estimated) times["warm_estimated"] = true;
+  times["bound"] = ledger::BoundKindText((side == 0 ? pair.primary : pair.comparison)->bound.kind);
   return times;
 }
 
@@ -90,22 +98,35 @@ Result<std::vector<session::ReportSource>> SourcesOf(session::Workspace& workspa
   return sources;
 }
 
-// What the difference of a unit is made of, the largest first.
-Json BalanceJson(const findings::Balance& balance) {
+// What the difference of a unit is made of: wall lines of both ledgers, the largest change first.
+Json LedgerJson(const findings::Balance& balance) {
   Json lines = Json::array();
   constexpr std::size_t kPartsMax = 2;
   for (const findings::BalanceLine& line : balance.lines) {
-    Json one = {{"part", findings::LineText(line)},
-                {"primary_ms", output::Rounded(line.ms[0])},
-                {"comparison_ms", output::Rounded(line.ms[1])},
-                {"difference_ms", output::Rounded(line.difference_ms())}};
+    Json one = {{"line", line.name},
+                {"candidate_ms", output::Rounded(line.ms[0])},
+                {"baseline_ms", output::Rounded(line.ms[1])},
+                {"delta_ms", output::Rounded(line.difference_ms())}};
     if (line.expected_ms) one["by_hardware_ms"] = output::Rounded(*line.expected_ms);
-    if (const std::string mostly = documents::PartsText(line, kPartsMax, kLeastPartMs);
+    if (const std::string mostly = documents::PartsText(balance, line, kPartsMax, kLeastPartMs);
         !mostly.empty())
       one["mostly"] = mostly;
     lines.push_back(std::move(one));
   }
   return lines;
+}
+
+// The kernels that changed most, by GPU time of a unit.
+Json KernelsJson(const findings::Balance& balance) {
+  constexpr std::size_t kKernelsMax = 5;
+  Json list = Json::array();
+  for (const ledger::DifferenceLine* kernel : findings::ChangedKernels(balance, kKernelsMax)) {
+    list.push_back({{"kernel", analysis::ShortKernelName(kernel->line)},
+                    {"kind", kernel->kind},
+                    {"candidate_ms", output::Rounded(static_cast<double>(kernel->ns[0]) / 1e6)},
+                    {"baseline_ms", output::Rounded(static_cast<double>(kernel->ns[1]) / 1e6)}});
+  }
+  return list;
 }
 
 // What to do about the primary, with its saving.
@@ -153,12 +174,12 @@ Status AddFiles(const session::Workspace& workspace, const Json& arguments,
 // The comparison as a page and, beside it, the reports that it shows. The page comes first: what it
 // is made of is not kept beside the tables of two large reports.
 Status AddPageAndFiles(const session::Workspace& workspace, const Json& arguments,
-                       const documents::ComparativeSide& target,
-                       const documents::ComparativeSide& reference,
+                       const documents::ComparativeSide& candidate,
+                       const documents::ComparativeSide& baseline,
                        std::vector<session::ReportSource> sources, Job& job, Answer* answer) {
   const auto given = TextArgument(arguments, "output_dir");
   if (!given) return {};
-  JV_ASSIGN(std::string page, WritePairPage(workspace.files(), *given, target, reference,
+  JV_ASSIGN(std::string page, WritePairPage(workspace.files(), *given, candidate, baseline,
                                             MayOverwrite(arguments), job));
   JV_TRY(AddFiles(workspace, arguments, std::move(sources), job, answer));
   answer->files.push_back({std::move(page), std::string(page::kPairPageFile), 0});
@@ -269,15 +290,11 @@ void AddQuality(const session::LoadedTrace& primary, const session::LoadedTrace&
 }
 
 // How times were made comparable, and what expected means.
-void AddNotes(const session::LoadedTrace& primary, const session::LoadedTrace& comparison,
-              const TraceComparison& result, Answer* answer) {
-  if (result.per_step) {
+void AddNotes(const TraceComparison& result, Answer* answer) {
+  if (result.units[0] > 1 || result.units[1] > 1) {
     answer->notes.push_back(
-        fmt::format("{} and {} steps count: times and calls of rows are those of their GPU work "
-                    "divided by the steps",
-                    result.steps[0], result.steps[1]));
-  } else if (primary.steps().empty() != comparison.steps().empty()) {
-    answer->notes.emplace_back("only one trace marks steps: times are of the whole traces");
+        fmt::format("rows are of one unit: GPU time and calls divided by {} and {} units",
+                    result.units[0], result.units[1]));
   }
   if (std::any_of(result.rows.begin(), result.rows.end(), [](const findings::CompareRow& row) {
         return row.not_judged == findings::NotJudged::kCommunication;
@@ -289,15 +306,15 @@ void AddNotes(const session::LoadedTrace& primary, const session::LoadedTrace& c
 
 // What the two are, how comparable, and what each row takes more than in the other. True: they ran
 // on the same device.
-Result<bool> AddVerdict(const documents::ComparativeSide& target,
-                        const documents::ComparativeSide& reference, GroupBy by,
-                        std::uint64_t limit, Job& job, Answer* answer) {
-  const session::LoadedTrace& primary = target.side.trace;
-  const session::LoadedTrace& comparison = reference.side.trace;
+Result<bool> AddVerdict(const documents::ComparativeSide& candidate,
+                        const documents::ComparativeSide& baseline, GroupBy by, std::uint64_t limit,
+                        Job& job, Answer* answer) {
+  const session::LoadedTrace& primary = candidate.side.trace;
+  const session::LoadedTrace& comparison = baseline.side.trace;
   JV_ASSIGN(const documents::ComparativeFacts facts,
-            documents::CollectFacts(target, reference, job));
+            documents::CollectFacts(candidate, baseline, job));
   JV_ASSIGN(const TraceComparison result,
-            findings::CompareTraces(target.side, reference.side, by, job));
+            findings::CompareTraces(candidate.side, baseline.side, by, job));
   answer->summary = documents::PairVerdict(facts);
   const findings::Comparability& comparability = facts.comparability();
   answer->facts = {{"primary", primary.id()},
@@ -306,16 +323,23 @@ Result<bool> AddVerdict(const documents::ComparativeSide& target,
                     {{"verdict", comparability.verdict},
                      {"score", comparability.score},
                      {"reasons", comparability.reasons}}},
-                   {"primary_times", TimesOf(facts.pair.balance, 0)},
-                   {"comparison_times", TimesOf(facts.pair.balance, 1)}};
+                   {"primary_times", TimesOf(facts.pair, 0)},
+                   {"comparison_times", TimesOf(facts.pair, 1)}};
+  if (const auto unlike = documents::UnlikeBases(facts.pair);
+      !unlike.empty() && !facts.pair.balance.lines.empty())
+    answer->facts["bases_not_alike"] = unlike;
   if (!facts.differences.empty()) answer->facts["differs"] = facts.differences;
-  if (comparability.verdict != "same file" && facts.pair.comparable()) {
-    if (const Json lines = BalanceJson(facts.pair.balance); !lines.empty())
-      answer->facts["balance"] = lines;
-    answer->facts["levers"] = LeversJson(facts);
+  if (comparability.verdict != "same file") {
+    if (const Json lines = LedgerJson(facts.pair.balance); !lines.empty())
+      answer->facts["ledger"] = lines;
+    if (const Json kernels = KernelsJson(facts.pair.balance); !kernels.empty())
+      answer->facts["kernels"] = kernels;
+    if (facts.pair.comparable()) answer->facts["levers"] = LeversJson(facts);
   }
   AddRows(findings::CompareTable(result, by), by, limit, answer);
-  AddNotes(primary, comparison, result, answer);
+  AddNotes(result, answer);
+  if (std::string noise = documents::NoiseText(facts.pair); !noise.empty())
+    answer->notes.push_back(std::move(noise));
   return result.same_device;
 }
 
@@ -344,11 +368,11 @@ Result<Answer> Compare(session::Workspace& workspace, const Json& arguments, Job
   if (const auto cursor = TextArgument(arguments, "cursor")) {
     JV_ASSIGN(answer.offset, ReadCursor(answer.cursor_key, *cursor));
   }
-  const documents::ComparativeSide target{{*primary, platform.platform}, "primary"};
-  const documents::ComparativeSide reference{{*comparison, other.platform}, "comparison"};
-  JV_ASSIGN(
-      const bool same_device,
-      AddVerdict(target, reference, by, arguments.at("limit").get<std::uint64_t>(), job, &answer));
+  const documents::ComparativeSide candidate{{*primary, platform.platform}, "primary"};
+  const documents::ComparativeSide baseline{{*comparison, other.platform}, "comparison"};
+  JV_ASSIGN(const bool same_device,
+            AddVerdict(candidate, baseline, by, arguments.at("limit").get<std::uint64_t>(), job,
+                       &answer));
   AddQuality(*primary, *comparison, &answer);
   answer.notes.push_back(PlatformNote(platform, other, same_device));
   answer.notes.emplace_back(
@@ -357,7 +381,7 @@ Result<Answer> Compare(session::Workspace& workspace, const Json& arguments, Job
       "count as fixed cost, so small ones may come near 1; rows by it, unknown ones by the "
       "difference");
   JV_TRY(
-      AddPageAndFiles(workspace, arguments, target, reference, std::move(sources), job, &answer));
+      AddPageAndFiles(workspace, arguments, candidate, baseline, std::move(sources), job, &answer));
   answer.next = {{"ops_summary",
                   {{"trace", primary->id()}, {"by", by_name}},
                   "row ids of the primary's rows, for parent_chain"}};

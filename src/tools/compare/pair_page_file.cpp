@@ -9,15 +9,15 @@
 namespace jarvis::tools {
 
 Result<std::string> WritePairPage(const io::FilePolicy& files, const std::string& directory,
-                                  const documents::ComparativeSide& target,
-                                  const documents::ComparativeSide& reference, bool overwrite,
+                                  const documents::ComparativeSide& candidate,
+                                  const documents::ComparativeSide& baseline, bool overwrite,
                                   Job& job) {
   JV_ASSIGN(const documents::ComparativeFacts facts,
-            documents::CollectFacts(target, reference, job));
+            documents::CollectFacts(candidate, baseline, job));
   JV_ASSIGN(const std::string text,
             page::RenderPairPage(documents::FairReport(facts),
-                                 {"target", target.side.trace, *facts.pair.primary},
-                                 {"reference", reference.side.trace, *facts.pair.comparison}, job));
+                                 {"candidate", candidate.side.trace, *facts.pair.primary},
+                                 {"baseline", baseline.side.trace, *facts.pair.comparison}, job));
   const std::string name(page::kPairPageFile);
   JV_ASSIGN(const std::string place, files.ResolveOutput(directory));
   JV_ASSIGN(const auto folder, io::OutputFolder::Open(files, place, job));

@@ -13,8 +13,8 @@ namespace jarvis::tools {
 // Writes the page into a directory, which is made; the page's path. `overwrite`: a file in the way
 // too that is not ours.
 Result<std::string> WritePairPage(const io::FilePolicy& files, const std::string& directory,
-                                  const documents::ComparativeSide& target,
-                                  const documents::ComparativeSide& reference, bool overwrite,
+                                  const documents::ComparativeSide& candidate,
+                                  const documents::ComparativeSide& baseline, bool overwrite,
                                   Job& job);
 
 }  // namespace jarvis::tools

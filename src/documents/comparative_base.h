@@ -1,0 +1,26 @@
+// What the figures of a comparison are of: the base of each side's ledger, whether the two are
+// alike, and what bounds each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "documents/comparative_facts.h"
+
+namespace jarvis::documents {
+
+// "a step", "an iteration", "the recording".
+std::string OneUnit(analysis::TimeUnit unit);
+
+// A sentence each: the base of the candidate, of the baseline, what bounds them; then, where it is
+// so, why the bases are not alike, and that there is no noise to compare with. Empty: a trace has
+// no GPU work.
+std::vector<std::string> PairBases(const ComparativeFacts& facts);
+
+// Why the two bases are not alike, a clause each; empty: they are.
+std::vector<std::string> UnlikeBases(const findings::ComparedPair& pair);
+
+// That one unit has no noise; empty: both sides have several.
+std::string NoiseText(const findings::ComparedPair& pair);
+
+}  // namespace jarvis::documents
