@@ -11,6 +11,7 @@
 #include "documents/iteration_text.h"
 #include "documents/limits_text.h"
 #include "documents/markdown_text.h"
+#include "documents/time_parts.h"
 #include "findings/one/wall_plan.h"
 #include "session/trace_frames.h"
 
@@ -357,6 +358,8 @@ std::string ToldTable(const findings::Analysis& analysis) {
                BaseShare(analysis, busy - exposed)});
     table.Row({"GPU only communicates", EachMs(analysis, exposed), BaseShare(analysis, exposed)});
   }
+  if (const double unassessed = UnassessedMs(analysis); unassessed > 0)
+    table.Row({"Not assessed", EachMs(analysis, unassessed), BaseShare(analysis, unassessed)});
   const auto row = [&](const char* name, double ms) {
     table.Row({name, Ms(ms), std::string(kAbsentText)});
   };

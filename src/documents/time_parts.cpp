@@ -19,7 +19,7 @@ using ledger::WorkKind;
 
 constexpr double kLineShown = 1;       // percent of the base
 constexpr std::size_t kPartsMost = 8;  // lines of the table, besides the base and the rest
-constexpr double kRestOfLines = 0.3;     // percent, so that rows add up to the whole
+constexpr double kRestOfLines = 0.3;   // percent, so that rows add up to the whole
 
 struct LineWords {
   std::string_view name, look;
@@ -108,12 +108,18 @@ std::string_view WhyUnassessed(const findings::Analysis& analysis) {
   if (lacks("no_cpu_ops"))
     return "No ops were recorded, so no kernel has shapes. Record with "
            "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]` and `record_shapes=True`.";
+  const bool replayed = std::any_of(analysis.quality.begin(), analysis.quality.end(),
+                                    [](const findings::Quality& one) {
+                                      return one.code == "gpu_graph_replay" && !one.record.empty();
+                                    });
+  if (replayed)
+    return "Kernels of a graph replay have no shapes. Record the capture of the graph as well, "
+           "with "
+           "`record_shapes=True`.";
   if (lacks("no_shapes"))
     return "Ops were recorded without shapes. Record with `record_shapes=True`.";
   if (analysis.platform.empty())
     return "The GPU is not known. Name it with the argument `platform`.";
-  if (analysis.replay)
-    return "Kernels of a graph replay have no shapes. Record the capture as well.";
   return "No performance model covers the ops that launch them.";
 }
 
@@ -156,17 +162,21 @@ std::string WallTimeTable(const findings::Analysis& analysis) {
   return table.text() + "\n";
 }
 
+double UnassessedMs(const findings::Analysis& analysis) {
+  double ms = 0;
+  for (const WorkKind kind : analysis.unassessed)
+    ms += MsOf(analysis.frames->books.wall.work_ns[static_cast<std::size_t>(kind)]);
+  return ms;
+}
+
 std::string UnassessedSentence(const findings::Analysis& analysis) {
   constexpr std::size_t kNamed = 3;
   const std::vector<WorkKind>& kinds = analysis.unassessed;
   if (kinds.empty()) return "";
   std::string names;
-  double all_ms = 0;
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
+  for (std::size_t i = 0; i < std::min(kNamed, kinds.size()); ++i) {
     const auto kind = static_cast<std::size_t>(kinds[i]);
     const double ms = MsOf(analysis.frames->books.wall.work_ns[kind]);
-    all_ms += ms;
-    if (i >= kNamed) continue;
     std::string_view name = kWorkWords[kind].name;
     if (name.starts_with(kGpu)) name.remove_prefix(kGpu.size());
     names += fmt::format("{}{} ({})",
@@ -176,8 +186,9 @@ std::string UnassessedSentence(const findings::Analysis& analysis) {
                          name, EachMs(analysis, ms));
   }
   if (kinds.size() > kNamed) names += " and other kernels";
-  return fmt::format("{} of the {} could not be assessed: {}. {}", BaseShare(analysis, all_ms),
-                     analysis.base.unit, names, WhyUnassessed(analysis));
+  return fmt::format("{} of the {} could not be assessed: {}. {}",
+                     BaseShare(analysis, UnassessedMs(analysis)), analysis.base.unit, names,
+                     WhyUnassessed(analysis));
 }
 
 }  // namespace jarvis::documents

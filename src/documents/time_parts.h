@@ -26,6 +26,8 @@ std::vector<TimePart> TimeParts(const findings::Analysis& analysis);
 // Where the time goes | Value | Share of the step | Avoidable: the base and parts of it.
 std::string WallTimeTable(const findings::Analysis& analysis);
 
+// GPU work of large lines that have no bound, in milliseconds of all units.
+double UnassessedMs(const findings::Analysis& analysis);
 // "66% of the step could not be assessed: GEMMs (41.0 ms) and attention (4.1 ms). No shapes were
 // recorded. Record with `record_shapes=True`." Empty: all large lines have a bound.
 std::string UnassessedSentence(const findings::Analysis& analysis);

@@ -48,11 +48,15 @@ Result<ledger::Bounds> BoundsOf(const LoadedTrace& trace, const perf::Platform* 
   JV_ASSIGN(const auto made, FramesOf(trace, job));
   const analysis::BaseOfTime& base = made->frames.base;
   if (platform == nullptr) return ledger::BoundsOf(base, made->books);
-  JV_ASSIGN(const auto work, WorkOf(trace, models, job));
+  // Kernels of a replay have the shapes of its capture; their indices and times are the
+  // recording's.
+  const LoadedTrace& shaped = trace.WithCapture();
+  JV_ASSIGN(const auto work, WorkOf(shaped, models, job));
   const analysis::Attribution& attribution =
-      work->attribution ? *work->attribution : trace.attribution();
-  const auto works = analysis::WorkOfLaunchers(trace.events(), attribution, work->calls);
-  return ledger::BoundsOf(base, made->books, FloorsOf(trace, attribution, works, *platform, *made));
+      work->attribution ? *work->attribution : shaped.attribution();
+  const auto works = analysis::WorkOfLaunchers(shaped.events(), attribution, work->calls);
+  return ledger::BoundsOf(base, made->books,
+                          FloorsOf(shaped, attribution, works, *platform, *made));
 }
 
 }  // namespace jarvis::session
