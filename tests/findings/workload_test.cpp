@@ -176,6 +176,30 @@ TEST_CASE("a wide product is no vocabulary unless something is chosen among its 
   CHECK(Of(Analyze(script.text()), WorkloadPart::kVocabulary) == "25088");
 }
 
+TEST_CASE("images and labels that are copied equally often tell the batch") {
+  const auto batch = [](std::int64_t image_bytes, std::int64_t label_bytes, int labels) {
+    Script script;
+    script.Op("aten::cudnn_convolution", "volta_scudnn_128x64_relu_interior_nn_v1", 900, "");
+    TraceText& text = script.text();
+    const auto copy = [&](double at, std::int64_t bytes, std::int64_t id) {
+      text.Runtime("cudaMemcpyAsync", at, 2, id);
+      text.Memcpy("Memcpy HtoD (Pageable -> Device)", 5000 + at, 4, id, 7,
+                  fmt::format(R"("bytes":{})", bytes));
+    };
+    for (int i = 0; i < 3; ++i)
+      copy(100.0 + 10 * i, image_bytes, 500 + i);
+    for (int i = 0; i < labels; ++i)
+      copy(200.0 + 10 * i, label_bytes, 600 + i);
+    const Analyzed one = Analyze(text);
+    return Of(one, WorkloadPart::kBatch) + "|" + Of(one, WorkloadPart::kInput);
+  };
+  CHECK(batch(128 * 3 * 224 * 224 * 4, 128 * 8, 3) == "batch 128|224 x 224 pixels");
+  CHECK(batch(64 * 3 * 96 * 96, 64 * 8, 3) == "batch 64|96 x 96 pixels");
+  CHECK(batch(128 * 3 * 224 * 224 * 4, 128 * 8, 2) == "|");  // not one of each
+  CHECK(batch(128 * 3 * 224 * 220 * 4, 128 * 8, 3) == "|");  // no square
+  CHECK(batch(128 * 3 * 224 * 224 * 4, 100 * 8, 3) == "|");  // of another number
+}
+
 TEST_CASE("shapes of a small part are not the model's") {
   const auto widths = [](double unshaped_us) {
     Script script;

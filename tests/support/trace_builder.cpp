@@ -65,11 +65,11 @@ TraceText& TraceText::Kernel(std::string_view name, double ts, double dur, std::
   return Thread(pid, tid);
 }
 TraceText& TraceText::Memcpy(std::string_view name, double ts, double dur, std::int64_t correlation,
-                             int stream) {
+                             int stream, std::string_view args) {
   const int pid = std::exchange(pid_, 0);
   const int tid = std::exchange(tid_, stream);
   Event("gpu_memcpy", name, ts, dur,
-        Join(fmt::format(R"("stream":{})", stream), Correlation(correlation)));
+        Join(fmt::format(R"("stream":{})", stream), Join(Correlation(correlation), args)));
   return Thread(pid, tid);
 }
 TraceText& TraceText::Memset(std::string_view name, double ts, double dur, std::int64_t correlation,

@@ -35,7 +35,7 @@ class TraceText {
   TraceText& Kernel(std::string_view name, double ts, double dur, std::int64_t correlation,
                     int stream = 7, std::string_view args = {});
   TraceText& Memcpy(std::string_view name, double ts, double dur, std::int64_t correlation,
-                    int stream = 7);
+                    int stream = 7, std::string_view args = {});
   TraceText& Memset(std::string_view name, double ts, double dur, std::int64_t correlation,
                     int stream = 7);
 

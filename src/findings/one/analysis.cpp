@@ -71,7 +71,7 @@ class Analyzer {
     job_.Report(1, 3, "idle time, communication, fusion");
     ParallelFor(4, 0, [&](std::size_t part) {
       switch (part) {
-        case 0: out_.workload = FindWorkload(trace_, out_.categories); break;
+        case 0: out_.workload = FindWorkload(trace_, out_.categories, Units()); break;
         case 1: out_.fusion = FindFusions(calls, out_.categories, out_.baseline); break;
         case 2: out_.idle = AnalyzeIdle(trace_, {.job = &job_}); break;
         default:
@@ -195,6 +195,9 @@ class Analyzer {
     }
     context.training = context.training || context.optimizer;
   }
+
+  // All that the trace has, kept or not.
+  std::size_t Units() const { return frames_->frames.base.host_units.size(); }
 
   void MarkFusions() {
     std::map<std::string, std::string> taken;

@@ -227,9 +227,21 @@ class WallAsker {
     if (const auto ahead = AheadOf(analysis_, *finding); ahead && alone) way.cap_ms = ahead->high;
     finding->wall_a = AskOfHost(*finding, way);
     Leave(finding->host->left_ms, &way, &finding->wall_a->ms);
+    const double room = HostRoomMs();
+    way.cap_ms = std::min(way.cap_ms.value_or(room), room);
+    finding->wall_a->ms = Within(finding->wall_a->ms, {room, room, room});
     finding->savings_ms = finding->wall_a->ms;
     finding->impact_percent = Scaled(finding->wall_a->ms, 100 / analysis_.wall.wall_ms);
     return way;
+  }
+
+  // Whatever the host does faster saves no more than what the GPU does not compute in.
+  double HostRoomMs() const {
+    const ledger::WallBook& wall = analysis_.frames->books.wall;
+    std::int64_t ns = wall.work_ns[static_cast<std::size_t>(ledger::WorkKind::kHostCopy)];
+    for (const std::int64_t idle_ns : wall.idle_ns)
+      ns += idle_ns;
+    return static_cast<double>(ns) / 1e6;
   }
 
   // Both ways; returns the one that saves more.

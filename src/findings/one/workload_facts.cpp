@@ -11,6 +11,7 @@
 #include "analysis/attribution/module_paths.h"
 #include "analysis/host/runtime_calls.h"
 #include "base/text.h"
+#include "findings/one/multi_kernel.h"
 #include "findings/one/work_context.h"
 
 namespace jarvis::findings {
@@ -83,6 +84,10 @@ class FactCollector {
       if (classes.Of(e) == analysis::WorkClass::kCommunication) out_.comm_us += Us(e);
       if (name.starts_with("triton_")) out_.triton_us += Us(e);
       if (out_.trace.IsReplayed(e)) out_.graph_us += Us(e);
+      if (event.kind == EventKind::kMemcpy && DirectionOf(name) == CopyDirection::kToDevice) {
+        const std::string_view more = events_.text(events_.args_of(e).other);
+        if (const auto bytes = ParseInt(trace::MemberOf(more, "bytes"))) ++out_.uploads[*bytes];
+      }
     }
   }
 

@@ -65,9 +65,11 @@ struct WorkloadFacts {
   double graph_us = 0;             // of it replayed from recorded graphs
   double shaped_us = 0;            // of it of operations whose shapes are known
   std::uint64_t main_replays = 0;  // see MainReplays
-  double compiled_us = 0;          // of it launched by compiled regions, replays apart
-  double triton_us = 0;            // of it kernels that Inductor made
-  bool backward = false;           // links from backward nodes to forward ops
+  std::uint64_t units = 0;         // of the base of time, left out ones as well; 0: not known
+  std::map<std::int64_t, std::uint64_t> uploads = {};  // from host to device, by bytes: how often
+  double compiled_us = 0;  // of it launched by compiled regions, replays apart
+  double triton_us = 0;    // of it kernels that Inductor made
+  bool backward = false;   // links from backward nodes to forward ops
 
   double ComputeUs() const { return gpu_us - comm_us; }
   // Shapes are known of a small part alone: what they tell is of another component than the one

@@ -10,8 +10,9 @@
 namespace jarvis::findings {
 
 Workload FindWorkload(const session::LoadedTrace& trace,
-                      const std::vector<CategoryAnalysis>& categories) {
+                      const std::vector<CategoryAnalysis>& categories, std::size_t units) {
   WorkloadFacts facts = CollectWorkloadFacts(trace.WithCapture(), categories);
+  facts.units = units;
   facts.main_replays = MainReplays(trace, facts.ComputeUs());
   const WorkloadSizes sizes = FindWorkloadSizes(facts);
   Workload workload;

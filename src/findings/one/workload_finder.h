@@ -10,10 +10,11 @@
 
 namespace jarvis::findings {
 
-// `categories`: the trace's own, as CollectOperations makes them (with details). Linear in events,
+// `categories`: the trace's own, as CollectOperations makes them (with details). `units`: how many
+// steps, iterations or passes the base of time found in it, all of them; 0: none. Linear in events,
 // but for sorting.
 Workload FindWorkload(const session::LoadedTrace& trace,
-                      const std::vector<CategoryAnalysis>& categories);
+                      const std::vector<CategoryAnalysis>& categories, std::size_t units);
 
 // The class of the module that owns the trace's GPU time; empty: none does, or none is recorded.
 std::string ModelClass(const session::LoadedTrace& trace);

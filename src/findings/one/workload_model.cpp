@@ -533,7 +533,7 @@ std::uint64_t ForwardPasses(const WorkloadFacts& facts) {
   if (facts.main_replays > 0 && RepeatedKernels(facts).count >= kLayersLeast * facts.main_replays) {
     return facts.main_replays;
   }
-  std::uint64_t steps = facts.trace.steps().size();
+  std::uint64_t steps = facts.units > 0 ? facts.units : facts.trace.steps().size();
   if (steps == 0) {  // the oldest profilers wrote the marks as ops
     for (const NamedWork& op : facts.ops)
       if (op.name.starts_with("ProfilerStep#")) ++steps;

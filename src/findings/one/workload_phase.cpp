@@ -1,6 +1,7 @@
 #include "findings/one/workload_phase.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -338,6 +339,8 @@ class PhaseTeller {
   void Batch() {
     if (iteration_) return ServerBatch();
     if (sizes_.image) return ImageBatch();
+    const bool images = ContainsNoCase(out_[WorkloadPart::kFamily].value, "convolutional");
+    if (images && BatchOfCopies()) return;
     const AttentionSizes* attention = sizes_.Attention();
     const std::int64_t tokens = sizes_.tokens.value_or(0);
     if (attention != nullptr && attention->queries > 0) {
@@ -365,6 +368,36 @@ class PhaseTeller {
     } else {
       BatchOfTensor();
     }
+  }
+
+  // Images and their labels, which are 8 bytes each, are copied to the device equally often: both
+  // copies tell how many there are.
+  bool BatchOfCopies() {
+    constexpr std::int64_t kLabelBytes = 8, kSideLeast = 32, kSideMost = 2048;
+    for (const auto& [bytes, count] : facts_.uploads) {
+      for (const auto& [labels, label_count] : facts_.uploads) {
+        const std::int64_t images = labels / kLabelBytes;
+        if (count != label_count || count < 2 || labels % kLabelBytes != 0 || images < 2 ||
+            bytes <= labels || bytes % (3 * images) != 0) {
+          continue;
+        }
+        const std::int64_t each = bytes / (3 * images);
+        for (const std::int64_t size : {4, 2, 1}) {
+          const auto side = static_cast<std::int64_t>(
+              std::llround(std::sqrt(static_cast<double>(each) / static_cast<double>(size))));
+          if (side * side * size != each || side < kSideLeast || side > kSideMost || side % 8 != 0)
+            continue;
+          const std::string evidence = fmt::format(
+              "{} copies each of {} and of {} bytes to the device", count, bytes, labels);
+          out_.Set(WorkloadPart::kBatch, fmt::format("batch {}", images), Certainty::kInferred,
+                   evidence);
+          out_.Set(WorkloadPart::kInput, fmt::format("{0} x {0} pixels", side),
+                   Certainty::kInferred, evidence);
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   void SetBatch(std::int64_t batch, std::int64_t length, std::int64_t keys, std::string evidence) {
