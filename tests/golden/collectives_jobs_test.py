@@ -77,7 +77,7 @@ class Verdicts(Case):
         self.assertEqual([row["rank"] for row in rows if row["role"] == "starved, comes last"],
                          [0, 6])
         self.assertNotIn("cause", [row["role"] for row in rows])
-        self.assertEqual((rows[0]["last"], rows[6]["last"]), (32, 27))
+        self.assertEqual((rows[0]["last"], rows[6]["last"]), (32, 25))
         for rank, lost in ((0, 195), (6, 181), (2, 25)):
             self.within(rows[rank]["lost_ms"], lost)
         for row, busy in zip(rows, (373, 613, 545, 605, 627, 623, 398, 614)):

@@ -29,10 +29,10 @@ Result<session::ReportSource> SourceOfRanks(const session::Workspace& workspace,
   const analysis::RankSet set = analysis::ResolveRanks(std::move(read.digests));
   analysis::CollectiveReportOptions options;
   options.heatmap = false;
-  JV_ASSIGN(analysis::CollectiveReport report,
-            analysis::MakeCollectiveReport(set, options,
-                                           session::CollectiveRulesFor(session::Compat::kNone)));
   const analysis::JointTimeline joint = analysis::JoinCollectives(set);
+  JV_ASSIGN(analysis::CollectiveReport report,
+            analysis::MakeCollectiveReport(set, &joint, options,
+                                           session::CollectiveRulesFor(session::Compat::kNone)));
   std::vector<Table> fleet =
       analysis::FleetTables(set, joint, analysis::LookAtFleet(set, joint, {}));
   std::move(fleet.begin(), fleet.end(), std::back_inserter(report.tables));
