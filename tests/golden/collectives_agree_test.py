@@ -60,6 +60,10 @@ class Agreement(Case):
         if page and matched:
             self.assertIn(f"{len(matched)} matched collectives", page)
         overlapping = self.overlapping(out)
+        ledgers = {row["rank"]: row for row in table(out, "ledger")}
+        whole = max((sum(float(row[column]) for column in ("base (ms)", "left out (ms)"))
+                     for row in ledgers.values()), default=0)
+        covered = {rank: float(row["covered by computation (%)"] or 0) for rank, row in ranks.items()}
         for row in rows_of(answer):
             rank = str(row["rank"])
             if rank not in ranks:
@@ -70,7 +74,12 @@ class Agreement(Case):
                 continue
             self.assertEqual(row["last"], last)
             wait = float(ranks[rank]["wait in collectives (ms)"])
-            self.assertAlmostEqual(row["wait_ms"], wait, delta=0.0006)
+            if rank in ledgers:  # of the base, and of what nothing hides
+                exposed = float(ledgers[rank]["of it waiting (ms)"])
+                self.assertAlmostEqual(row["wait_ms"], exposed, delta=0.0006)
+                self.assertLessEqual(exposed, wait + 1e-6)
+                if float(ledgers[rank]["base (ms)"]) >= whole and wait > 0 and covered[rank] == 0:
+                    self.assertAlmostEqual(exposed, wait, delta=0.01 * wait)
             self.assertAlmostEqual(number(stragglers[rank]["total_wait_time_us"]) / 1000, wait)
             waits = [number(one[f"rank_{rank}_wait_time"]) or 0 for one in sync]
             bubble = float(ranks[rank]["pipeline bubble (ms)"])

@@ -147,7 +147,7 @@ class Measurer {
     read->damage = trace->trace().damage;
     if (!read->damage.empty()) return {};
     JV_ASSIGN(std::vector<analysis::RankDigest> digests,
-              analysis::DigestTrace(trace->trace(), job));
+              analysis::DigestTrace(trace->trace(), trace->tree(), job));
     if (digests.size() != 1) {
       return Fail(ErrorCode::kBadValue, fmt::format("it holds {} ranks merged", digests.size()));
     }

@@ -237,7 +237,7 @@ std::string PictureOfRanks(const Answer& answer, bool by_rank) {
                        {"unmatched_ms", "communicates with a rank that is not known"}}});
   // Without a match between ranks nobody knows what is waiting.
   if (bars.series.empty())
-    bars = BarsOf(answer, {{"rank"}, {{"comm_ms", "communicates"}, {"idle_ms", "idle"}}});
+    bars = BarsOf(answer, {{"rank"}, {{"exposed_comm_ms", "communicates"}, {"idle_ms", "idle"}}});
   for (std::string& group : bars.groups)
     group.insert(0, "rank ");
   return DrawBars({.title = "What each rank's communication is",
@@ -335,13 +335,16 @@ void AddJudgement(const RankSet& set, const Looked& looked,
     answer->facts["fleet"] = FleetJson(fleet_view);
     documents->tables = analysis::FleetTables(set, joint, fleet);
   }
+  if (Table ledgers = analysis::RankLedgers(set, joint); !ledgers.rows.empty()) {
+    documents->tables.insert(documents->tables.begin(), std::move(ledgers));
+  }
   answer->facts["kinds"] = KindsJson(*looked.report, rules);
   AddRankRows(view, answer);
   if (several && !looked.report->matching.calls.empty()) answer->summary = JointHeadline(view);
   if (verdict.empty()) return;
   const std::string comm = CommText(view);
   answer->summary = (several ? WithFleet(fleet_view, verdict) : verdict) + " " + answer->summary +
-                    (comm.empty() ? "" : " In ms: " + comm + ".");
+                    (comm.empty() ? "" : " Of the whole recording, in ms: " + comm + ".");
   documents->fair =
       RanksReport(view, verdict, lone, workload, several ? FleetSection(fleet_view) : "");
   documents->page = page::RenderRanksPage(documents->fair, set, joint);

@@ -5,8 +5,8 @@
 
 namespace jarvis::tools {
 
-// Rows of ranks, equal ones folded: rank, role, window, busy, computation, communication, wait,
-// transfer, unmatched, idle, times last, lost. Milliseconds.
+// Rows of ranks, equal ones folded: role; of its ledger the base, GPU busy, computation, exposed
+// communication (wait, transfer, unmatched), idle; of the recording times last, lost. Milliseconds.
 void AddRankRows(const JobView& job, Answer* answer);
 
 }  // namespace jarvis::tools
