@@ -110,8 +110,7 @@ class ReportWriter {
       }
       table.Row(std::move(cells));
     }
-    out_ += table.text();
-    Line("");
+    out_ += table.text() + "\n" + LedgersText(job_);
     if (job_.joint.collectives.empty()) return;
     Line(
         "base: what figures are of, by the rank's ledger (table `ledger`, with idle time by "

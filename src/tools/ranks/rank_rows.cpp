@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "documents/markdown_text.h"
+
 namespace jarvis::tools {
 namespace {
 
@@ -171,6 +173,22 @@ void AddRankRows(const JobView& job, Answer* answer) {
     answer->rows.push_back(std::move(cells));
   }
   answer->total = answer->rows.size();
+}
+
+std::string LedgersText(const JobView& job) {
+  if (job.set.ranks.size() > kRankRowsMax) return {};
+  documents::MarkdownTable table({"rank", "of", "unit", "idle by the host", "host not scheduled",
+                                  "idle otherwise", "exposed copies", "host alone", "one-time work",
+                                  "left out", "bound"});
+  for (const analysis::RankDigest& digest : job.set.ranks) {
+    if (!digest.ledger) continue;
+    const analysis::RankLedger& of = *digest.ledger;
+    table.Row({fmt::format("{}", *digest.rank), BaseText(of), MsText(of.unit_ns()),
+               MsText(of.idle_host_ns), MsText(of.not_scheduled_ns), MsText(of.idle_other_ns),
+               MsText(of.copy_ns), MsText(of.host_alone_ns), MsText(of.one_time_ns),
+               MsText(of.left_out_ns), of.bound});
+  }
+  return table.empty() ? std::string() : table.text() + "\n";
 }
 
 }  // namespace jarvis::tools
