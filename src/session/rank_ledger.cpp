@@ -10,7 +10,6 @@
 #include "ledger/books/step_bound.h"
 #include "session/loaded_trace.h"
 #include "session/trace_bound.h"
-#include "session/trace_frames.h"
 
 namespace jarvis::session {
 namespace {
@@ -92,21 +91,17 @@ Result<std::vector<analysis::RankDigest>> DigestsOfTrace(const LoadedTrace& trac
   JV_ASSIGN(std::vector<analysis::RankDigest> digests,
             analysis::DigestTrace(trace.trace(), trace.tree(), job));
   const std::vector<std::vector<bool>> tracks = TracksOfRanks(trace);
-  if (tracks.empty() && digests.size() == 1 && !digests.front().mixed) {
-    JV_ASSIGN(const auto made, FramesOf(trace, job));
-    JV_ASSIGN(const ledger::StepBound bound, BoundOf(trace, job));
-    digests.front().ledger = LedgerOf(made->frames.base, made->books, bound);
-    digests.front().steps = StepsOf(made->frames.base, made->books.wall);
+  const bool merged = !tracks.empty();
+  if (merged ? tracks.size() != digests.size() : digests.size() != 1 || digests.front().mixed)
     return digests;
-  }
-  if (tracks.size() != digests.size()) return digests;
   const ledger::KindsOfWork kinds(trace.events(), trace.tree());
   for (std::size_t i = 0; i < digests.size(); ++i) {
     const analysis::FrameFacts facts = analysis::CollectFrameFacts(
-        {trace.events(), trace.tree(), trace.attribution(), &tracks[i]});
-    const BaseOfTime base = analysis::MakeTimeFrames(facts).base;
+        {trace.events(), trace.tree(), trace.attribution(), merged ? &tracks[i] : nullptr});
+    const BaseOfTime base = analysis::MakeBaseOfTime(facts);
     const ledger::Books books = ledger::KeepBooks(facts, base, kinds);
-    digests[i].ledger = LedgerOf(base, books, ledger::BoundOf(base, books));
+    JV_ASSIGN(const ledger::StepBound bound, BoundOf(trace, base, books, job));
+    digests[i].ledger = LedgerOf(base, books, bound);
     digests[i].steps = StepsOf(base, books.wall);
     JV_TRY(job.Check());
   }
