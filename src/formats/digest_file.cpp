@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "formats/digest_ledger.h"
 #include "formats/digest_values.h"
 #include "formats/timeline_parts.h"
 #include "json/json.h"
@@ -28,9 +29,10 @@ using analysis::RankKernels;
 using analysis::RankStep;
 
 constexpr std::string_view kDigestFormat = "jarvis-rank-digest";
-constexpr std::int64_t kVersion = 2;
-// The first one has no facts of the host; it is read as ever.
+constexpr std::int64_t kVersion = 3;
+// The first one has no facts of the host, the second no ledger; they are read as ever.
 constexpr std::int64_t kOldestVersion = 1;
+constexpr std::int64_t kWithoutLedger = 2;
 // More pieces of GPU work than any recording has; sums of them stay within the type.
 constexpr std::int64_t kCountMax = 1'000'000'000'000;
 
@@ -51,10 +53,9 @@ constexpr std::pair<const char*, HostPlace> kPlaces[] = {
     {"call", HostPlace::kCall},
     {"memory", HostPlace::kMemory},
 };
-// Sums that a rank's facts hold, in this order.
-constexpr std::int64_t RankFacts::*kFactSums[] = {
-    &RankFacts::busy_ns, &RankFacts::compute_ns, &RankFacts::comm_ns, &RankFacts::exposed_ns,
-    &RankFacts::copy_ns, &RankFacts::wait_ns,    &RankFacts::step_ns, &RankFacts::steps};
+// The second version had sums that are the ledger's now beside the time of waits, at this place.
+constexpr std::size_t kOldSums = 8;
+constexpr std::size_t kOldWaitSum = 5;
 constexpr std::optional<std::int64_t> RankFacts::*kFactInstants[] = {
     &RankFacts::host_start_ns, &RankFacts::host_end_ns, &RankFacts::gpu_start_ns,
     &RankFacts::gpu_end_ns};
@@ -191,9 +192,7 @@ Json JsonOf(const RankFacts& facts, const std::vector<CollectiveCall>& calls) {
   Json& instants = json["span_ns"] = Json::array();
   for (const auto which : kFactInstants)
     instants.push_back(JsonOf(facts.*which));
-  Json& sums = json["sums_ns"] = Json::array();
-  for (const auto which : kFactSums)
-    sums.push_back(facts.*which);
+  json["wait_ns"] = facts.wait_ns;
   json["launches"] = facts.launches;
   json["left_out"] = facts.left_out;
   json["names"] = facts.names;
@@ -306,11 +305,11 @@ Result<const Json*> ListIn(const Json& json, const char* name, std::size_t most)
   return list;
 }
 
-Result<RankFacts> FactsFrom(const Json& json, const std::vector<CollectiveCall>& calls) {
+Result<RankFacts> FactsFrom(const Json& json, const std::vector<CollectiveCall>& calls,
+                            std::int64_t version) {
   RankFacts facts;
   JV_ASSIGN(const Json* instants, ListIn(json, "span_ns", std::size(kFactInstants)));
-  JV_ASSIGN(const Json* sums, ListIn(json, "sums_ns", std::size(kFactSums)));
-  if (instants->size() != std::size(kFactInstants) || sums->size() != std::size(kFactSums))
+  if (instants->size() != std::size(kFactInstants))
     return WrongDigest("facts", "has too few times");
   for (std::size_t i = 0; i < std::size(kFactInstants); ++i) {
     JV_ASSIGN(facts.*kFactInstants[i],
@@ -321,10 +320,13 @@ Result<RankFacts> FactsFrom(const Json& json, const std::vector<CollectiveCall>&
       facts.host_start_ns.has_value() != facts.host_end_ns.has_value() ||
       (!calls.empty() && !facts.gpu_start_ns))
     return WrongDigest("facts.span_ns", "has a beginning without an end");
-  for (std::size_t i = 0; i < std::size(kFactSums); ++i) {
-    JV_ASSIGN(facts.*kFactSums[i],
-              DigestWhole(&(*sums)[i], fmt::format("facts.sums_ns[{}]", i), 0, kDigestTimeMax));
+  const Json* wait = FindMember(json, "wait_ns");
+  if (version <= kWithoutLedger) {
+    JV_ASSIGN(const Json* sums, ListIn(json, "sums_ns", kOldSums));
+    if (sums->size() != kOldSums) return WrongDigest("facts", "has too few times");
+    wait = &(*sums)[kOldWaitSum];
   }
+  JV_ASSIGN(facts.wait_ns, DigestWhole(wait, "facts.wait_ns", 0, kDigestTimeMax));
   JV_ASSIGN(const std::int64_t launches,
             DigestWhole(FindMember(json, "launches"), "facts.launches", 0, INT64_MAX));
   JV_ASSIGN(const std::int64_t left_out,
@@ -435,6 +437,9 @@ Status ReadLaterMembers(const Json& json, RankDigest* digest) {
   if (const Json* host = FindMember(json, "host"); host != nullptr && !host->is_null()) {
     JV_ASSIGN(digest->host, DigestString(host, "host"));
   }
+  if (const Json* ledger = FindMember(json, "ledger"); ledger != nullptr && !ledger->is_null()) {
+    JV_ASSIGN(digest->ledger, LedgerFrom(*ledger));
+  }
   if (const Json* steps = FindMember(json, "steps"); steps != nullptr && !steps->is_null()) {
     JV_ASSIGN(digest->steps, StepsFrom(*steps));
   }
@@ -491,6 +496,7 @@ std::string DigestText(const RankDigest& digest) {
   json["calls"] = std::move(calls);
   json["facts"] = digest.facts ? JsonOf(*digest.facts, digest.calls) : Json();
   json["host"] = digest.host.empty() ? Json() : Json(digest.host);
+  json["ledger"] = digest.ledger ? LedgerJson(*digest.ledger) : Json();
   json["steps"] = digest.steps ? JsonOf(*digest.steps) : Json();
   json["kernels"] = digest.kernels ? JsonOf(*digest.kernels) : Json();
   return DumpLine(json) + "\n";
@@ -548,7 +554,7 @@ Result<std::vector<RankDigest>> ReadDigest(std::string_view text) {
     if (facts == nullptr || (!facts->is_null() && !facts->is_object()))
       return WrongDigest("facts", "is no object");
     if (facts->is_object()) {
-      JV_ASSIGN(digest.facts, FactsFrom(*facts, digest.calls));
+      JV_ASSIGN(digest.facts, FactsFrom(*facts, digest.calls, version));
     }
   }
   JV_TRY(ReadLaterMembers(json, &digest));

@@ -181,21 +181,31 @@ Error LoadError(Error error, const std::string& given) {
 Result<std::shared_ptr<LoadedTrace>> LoadTrace(io::InputFile file,
                                                const trace::ReadOptions& options, Job& job,
                                                const IdChoice& id_of) {
-  auto loaded = std::make_shared<LoadedTrace>();
-  loaded->path_ = file.path;
-  loaded->file_bytes_ = file.size;
   const std::string given = file.given;
+  const std::string path = file.path;
+  const std::uint64_t bytes = file.size;
+  bool one_file = true;
   auto read = [&]() -> Result<trace::ImportedTrace> {
     JV_ASSIGN(const trace::TraceFile opened, trace::TraceFile::Open(std::move(file), job));
-    loaded->may_be_kept_ = opened.importer().one_file;
+    one_file = opened.importer().one_file;
     return opened.Read(options, job);
   }();
   if (!read) return tl::make_unexpected(LoadError(std::move(read.error()), given));
-  loaded->trace_ = std::move(read->trace);
+  JV_ASSIGN(auto loaded, LoadRead(std::move(*read), options.threads, job, id_of));
+  loaded->path_ = path;
+  loaded->file_bytes_ = bytes;
+  loaded->may_be_kept_ = one_file;
+  return loaded;
+}
+
+Result<std::shared_ptr<LoadedTrace>> LoadRead(trace::ImportedTrace read, int threads, Job& job,
+                                              const IdChoice& id_of) {
+  auto loaded = std::make_shared<LoadedTrace>();
+  loaded->trace_ = std::move(read.trace);
   // Beyond this point no event changes.
-  loaded->content_hash_ = read->content_hash;
+  loaded->content_hash_ = read.content_hash;
   loaded->id_ = id_of(loaded->content_hash_);
-  JV_TRY(loaded->Derive(options.threads, job));
+  JV_TRY(loaded->Derive(threads, job));
   return loaded;
 }
 

@@ -29,6 +29,10 @@
 #include "trace/window.h"
 #include "tree/call_tree.h"
 
+namespace jarvis::trace {
+struct ImportedTrace;
+}
+
 namespace jarvis::session {
 
 struct SurveyedFile;
@@ -94,6 +98,9 @@ class LoadedTrace {
   friend Result<std::shared_ptr<LoadedTrace>> LoadTrace(
       io::InputFile file, const trace::ReadOptions& options, Job& job,
       const std::function<std::string(std::uint64_t)>& id_of);
+  friend Result<std::shared_ptr<LoadedTrace>> LoadRead(
+      trace::ImportedTrace read, int threads, Job& job,
+      const std::function<std::string(std::uint64_t)>& id_of);
   friend Result<std::shared_ptr<LoadedTrace>> LoadWindow(
       const io::InputFile& file, const SurveyedFile& surveyed, const trace::WindowRequest& request,
       const trace::ReadOptions& options, Job& job,
@@ -149,6 +156,9 @@ using IdChoice = std::function<std::string(std::uint64_t content_hash)>;
 Result<std::shared_ptr<LoadedTrace>> LoadTrace(io::InputFile file,
                                                const trace::ReadOptions& options, Job& job,
                                                const IdChoice& id_of = ShortId);
+// The same of what was read already: no path is known, nor how many bytes it had.
+Result<std::shared_ptr<LoadedTrace>> LoadRead(trace::ImportedTrace read, int threads, Job& job,
+                                              const IdChoice& id_of = ShortId);
 // The same for a part of a recording, which has an id of its own. `surveyed`: of the same file.
 Result<std::shared_ptr<LoadedTrace>> LoadWindow(const io::InputFile& file,
                                                 const SurveyedFile& surveyed,

@@ -13,6 +13,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "session/loaded_trace.h"
+#include "session/rank_ledger.h"
 #include "trace/import/trace_file.h"
 #include "trace/rank_label.h"
 
@@ -60,13 +61,14 @@ class Reader {
     }
     const std::uint64_t bytes_max =
         options_.trace_bytes_max > 0 ? options_.trace_bytes_max : limits::kTraceBytesMax;
-    JV_ASSIGN(const trace::ImportedTrace read,
+    JV_ASSIGN(trace::ImportedTrace read,
               opened.Read({.threads = threads_, .bytes_max = bytes_max}, job));
-    JV_ASSIGN(Digests digests, analysis::DigestTrace(read.trace, job));
-    *hash = read.content_hash;
+    JV_ASSIGN(const auto trace, LoadRead(std::move(read), threads_, job));
+    JV_ASSIGN(Digests digests, DigestsOfTrace(*trace, job));
+    *hash = trace->content_hash();
     for (RankDigest& digest : digests) {
       digest.trace_id = ShortId(*hash);
-      digest.damage = read.trace.damage;
+      digest.damage = trace->trace().damage;
     }
     return digests;
   }

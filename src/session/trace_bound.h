@@ -11,5 +11,8 @@ class LoadedTrace;
 
 // Without what Python stacks cost to record. Errors: kCancelled.
 Result<ledger::StepBound> BoundOf(const LoadedTrace& trace, const Job& job);
+// The same where the books are at hand.
+Result<ledger::StepBound> BoundOf(const LoadedTrace& trace, const analysis::BaseOfTime& base,
+                                  const ledger::Books& books, const Job& job);
 
 }  // namespace jarvis::session

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "analysis/ranks/fleet_stats.h"
-#include "analysis/ranks/rank_work.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -31,34 +30,6 @@ TEST_CASE("a few bad values move neither the median nor the deviation") {
   CHECK(spread.sigma == doctest::Approx(1.4826));
   CHECK(spread.ScoreOf(1000) == doctest::Approx(990 / 1.4826));
   CHECK(SpreadOf({5, 5, 5}, 0.1).sigma == 0.1);
-}
-
-TEST_CASE("steps are cut where the GPU ends what each has launched, and add up") {
-  const IntervalSet<std::int64_t> compute = {{50, 150}, {160, 250}, {300, 320}};
-  const IntervalSet<std::int64_t> comm = {{140, 155}, {250, 290}};
-  const IntervalSet<std::int64_t> busy = {{50, 155}, {160, 290}, {300, 320}};
-  // Work of before the first mark ends within it; a mark within another is none; the last step
-  // launches nothing.
-  const std::vector<StepMark> marks = {{7, 100, 200}, {6, 20, 100}, {9, 120, 130}, {8, 200, 400}};
-  const std::vector<LaunchedEnd> launched = {{110, 250}, {10, 60}, {30, 155}, {120, 290}};
-  const auto steps = FindRankSteps(marks, launched, compute, comm, busy);
-  REQUIRE(steps.size() == 3);
-  CHECK(steps[0].number == 6);
-  CHECK(steps[0].ts_ns == 60);
-  CHECK(steps[0].dur_ns == 95);
-  CHECK(steps[0].busy_ns == 95);
-  CHECK(steps[0].compute_ns == 90);
-  CHECK(steps[0].exposed_ns == 5);
-  CHECK(steps[1].number == 7);
-  CHECK(steps[1].ts_ns == 155);
-  CHECK(steps[1].dur_ns == 135);
-  CHECK(steps[1].busy_ns == 130);
-  CHECK(steps[1].compute_ns == 90);
-  CHECK(steps[1].exposed_ns == 40);
-  CHECK(steps[2].ts_ns == 290);
-  CHECK(steps[2].dur_ns == 110);
-  CHECK(steps[2].compute_ns == 20);
-  CHECK(FindRankSteps({}, launched, compute, comm, busy).empty());
 }
 
 }  // namespace

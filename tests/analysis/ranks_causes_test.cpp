@@ -12,7 +12,6 @@
 namespace jarvis::analysis {
 namespace {
 
-using testing::Read;
 using testing::TraceText;
 
 constexpr const char* kReduce = "ncclDevKernel_AllReduce_Sum_f16_RING_LL";
@@ -47,7 +46,8 @@ class RankTrace {
 
   RankDigest Digest(std::int64_t rank) const {
     Job job;
-    auto made = DigestTrace(Read(text_.Json()), job);
+    const testing::Loaded loaded = testing::Load(text_);
+    auto made = DigestTrace(loaded.trace, loaded.tree, job);
     REQUIRE(made.has_value());
     REQUIRE(made->size() == 1);
     made->front().rank = rank;
@@ -184,6 +184,65 @@ TEST_CASE("a rank that has more to compute is late by that") {
   CHECK(judged.story.levers[0].kind == LeverKind::kBalance);
 }
 
+// Twelve rounds of four ranks: a product, which takes 2 ms and up to `noise` of it more, whoever it
+// is; `slow` more on rank 3. Then an AllReduce of 100 us, for which all wait for the last.
+Judged JudgeRounds(double noise, double slow) {
+  constexpr int kRounds = 12;
+  constexpr int kRanks = 4;
+  const auto product = [&](int rank, int round) {
+    const double part = (rank * 37 + round * 23 + rank * round * 11) % 100 / 100.0;
+    return 2000 * (1 + noise * part + (rank == 3 ? slow : 0));
+  };
+  std::vector<RankDigest> digests;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    RankTrace trace;
+    double gpu = 2000;  // the host has launched all by then
+    for (int round = 0; round < kRounds; ++round) {
+      double longest = 0;
+      for (int other = 0; other < kRanks; ++other)
+        longest = std::max(longest, product(other, round));
+      const double own = product(rank, round);
+      const double host = 100 * round;
+      trace.Work("aten::mm", host, "gemm", gpu - host - 5, own);
+      trace.Work("c10d::allreduce_", host + 50, kReduce, gpu + own - host - 55,
+                 longest - own + 100);
+      gpu += longest + 100;
+    }
+    digests.push_back(trace.Digest(rank));
+  }
+  return Judge(std::move(digests));
+}
+
+TEST_CASE("a rank is named where it stands out, and never all of them") {
+  const auto balance = [](const Judged& judged) {
+    const auto& levers = judged.story.levers;
+    const auto found = std::find_if(levers.begin(), levers.end(), [](const JobLever& lever) {
+      return lever.kind == LeverKind::kBalance;
+    });
+    return found == levers.end() ? std::vector<std::size_t>() : found->ranks;
+  };
+  const auto causes = [](const Judged& judged) {
+    return std::count_if(judged.story.ranks.begin(), judged.story.ranks.end(),
+                         [](const RankStory& of) { return of.role == RankRole::kCause; });
+  };
+  const Judged equal = JudgeRounds(0, 0);
+  CHECK(balance(equal).empty());
+  CHECK(causes(equal) == 0);
+  CHECK(equal.story.lost_ns == 0);
+  // The last one changes: the lever is of all, and no rank is named.
+  const Judged noisy = JudgeRounds(0.2, 0);
+  CHECK(balance(noisy) == std::vector<std::size_t>{0, 1, 2, 3});
+  CHECK(causes(noisy) == 0);
+  // A hundredth more is lost in that noise.
+  const Judged within = JudgeRounds(0.2, 0.01);
+  CHECK(balance(within) == std::vector<std::size_t>{0, 1, 2, 3});
+  CHECK(causes(within) == 0);
+  const Judged slow = JudgeRounds(0.2, 0.5);
+  CHECK(balance(slow) == std::vector<std::size_t>{3});
+  CHECK(causes(slow) == 1);
+  CHECK(slow.story.ranks[3].role == RankRole::kCause);
+}
+
 TEST_CASE("what others compute beside their wait is no less work than the late rank's") {
   // All compute the same beside the call: the late rank after it, as its call is short, the others
   // while they wait in it.
@@ -264,7 +323,8 @@ RankDigest CallsOf(std::int64_t rank, const std::vector<KernelCall>& calls) {
   for (const KernelCall& call : calls)
     text.Kernel(call.kernel, call.ts, call.dur, ++id);
   Job job;
-  auto made = DigestTrace(Read(text.Json()), job);
+  const testing::Loaded loaded = testing::Load(text);
+  auto made = DigestTrace(loaded.trace, loaded.tree, job);
   REQUIRE(made.has_value());
   made->front().rank = rank;
   return made->front();
@@ -309,7 +369,8 @@ TEST_CASE("one rank: a few bytes that take long look like waiting") {
   for (int i = 0; i < 4; ++i)
     text.Kernel("ncclDevKernel_AllGather_RING_LL", i * 1000, 400, i + 1, 7, tiny);
   Job job;
-  const auto made = DigestTrace(Read(text.Json()), job);
+  const testing::Loaded loaded = testing::Load(text);
+  const auto made = DigestTrace(loaded.trace, loaded.tree, job);
   REQUIRE(made.has_value());
   const std::vector<LoneKind> kinds = LookAtLoneRank(made->front());
   REQUIRE(kinds.size() == 1);

@@ -31,8 +31,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     }
   }
   const analysis::RankSet set = analysis::ResolveRanks(std::move(digests));
-  static_cast<void>(analysis::MakeCollectiveReport(set, {}, {}));
   const analysis::JointTimeline joint = analysis::JoinCollectives(set);
+  static_cast<void>(analysis::MakeCollectiveReport(set, &joint, {}, {}));
   const analysis::FleetFindings fleet = analysis::LookAtFleet(set, joint, 1 + data[0] % 4);
   testing::Require(fleet.ranks.size() == set.ranks.size(), "every rank is looked at");
   static_cast<void>(analysis::FleetTables(set, joint, fleet));

@@ -209,10 +209,10 @@ class DigestsOfTraces(Case):
         name = "gpu-node_07_2211.1698955360332661.pt.trace.json"
         digest = self.digest(write(self.path / "in" / name, trace(self.events(), 3, 8)))
         self.assertEqual(digest["host"], "gpu-node_07")
-        # The first from its mark to its last kernel's end, the next from there on; 100 us of each
-        # AllReduce run beside the product.
-        self.assertEqual(digest["steps"], [[4, 0, 1400_000, 890_000, 690_000, 200_000],
-                                           [5, 1400_000, 1000_000, 890_000, 690_000, 200_000]])
+        # As the ledger has them, whose units run from mark to mark here, the last to its completion;
+        # 100 us of each AllReduce run beside the product.
+        self.assertEqual(digest["steps"], [[4, 0, 1000_000, 500_000, 500_000, 0],
+                                           [5, 1000_000, 1400_000, 1280_000, 880_000, 400_000]])
         self.assertEqual(digest["kernels"], {"list": [["gemm", 2, 1200_000], ["norm", 2, 180_000]],
                                              "rest": [0, 0]})
 

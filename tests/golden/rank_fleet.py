@@ -158,25 +158,38 @@ class Job:
         us = {"computation": computed, "exposed_comm": exposed, "exposed_memcpy": 0, "busy": busy,
               "idle": end - start - busy, "total": end - start, "total_comm": exposed,
               "total_memcpy": 0}
-        steps = sorted(row[2] for row in rows)
         digest = {
-            "format": "jarvis-rank-digest", "version": 2, "source": f"rank{rank}.json",
+            "format": "jarvis-rank-digest", "version": 3, "source": f"rank{rank}.json",
             "trace_id": f"t_{rank:08x}", "rank": rank, "world_size": self.ranks, "named_rank": None,
             "devices": TENSOR, "device": "NVIDIA H100 80GB HBM3", "base_ns": 0, "damage": "",
             "timeline_us": {name: ns / 1000 for name, ns in us.items()}, "kinds": self.kinds[rank],
             "calls": [[kind, ts, dur, ts / 1000, dur / 1000, 0, None, 5]
                       for kind, ts, dur in self.calls[rank]],
             "facts": {"span_ns": [start, end, start, end],
-                      "sums_ns": [busy, computed, exposed, exposed, 0, 0, steps[len(steps) // 2],
-                                  len(steps)],
-                      "launches": 10 * len(self.calls[rank]), "left_out": 0, "names": [""], "pieces": [],
+                      "wait_ns": 0, "launches": 10 * len(self.calls[rank]), "left_out": 0, "names": [""], "pieces": [],
                       "waits": [], "arrivals": self.arrivals[rank], "tail": [None, None, 0, 0, 0]}}
         if not self.bare:
             digest["host"] = f"node-{rank // TENSOR:04}"
             digest["steps"] = rows
+            pieces, base = self.exposed(rank), sum(row[2] for row in rows)
+            idle = base - computed - sum(pieces[1::2])
+            digest["ledger"] = {"unit": "step", "count": len(rows), "bound": "GPU-bound",
+                                "sums_ns": [base, busy, computed, 0, idle, 0, 0, 0, idle, 0, 0, 0],
+                                "exposed_communication_ns": pieces}
             digest["kernels"] = {"list": [[name, 100 * len(rows), int(share * computed)]
                                           for name, share in KERNEL_NAMES], "rest": [0, 0]}
         return digest
+
+    def exposed(self, rank):
+        """Pieces of communication: the distance from the one before, the length."""
+        pieces, last = [], 0
+        for start, end in sorted((ts, ts + dur) for _, ts, dur in self.calls[rank]):
+            if pieces and start <= last:
+                pieces[-1] += max(0, end - last)
+            elif end > start:
+                pieces += [start - last, end - start]
+            last = max(last, end)
+        return pieces
 
     def write(self, folder):
         folder = pathlib.Path(folder)

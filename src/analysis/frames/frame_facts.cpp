@@ -68,6 +68,7 @@ class FactCollector {
     std::map<std::string_view, std::uint64_t> hosts;
     for (std::size_t t = 0; t < of_track.size(); ++t) {
       const std::string_view pid = in_.events.tracks[t].pid;
+      if (!in_.Has(static_cast<std::uint32_t>(t))) continue;
       if (of_track[t].hosts > 0) hosts[pid] += of_track[t].hosts;
       if (of_track[t].launches > 0) launches[pid] += of_track[t].launches;
     }
@@ -84,7 +85,8 @@ class FactCollector {
     facts_.several_processes = launches.size() > 1;
     facts_.in_process.resize(in_.events.tracks.size());
     for (std::size_t t = 0; t < in_.events.tracks.size(); ++t)
-      facts_.in_process[t] = in_.events.tracks[t].pid == chosen;
+      facts_.in_process[t] =
+          in_.Has(static_cast<std::uint32_t>(t)) && in_.events.tracks[t].pid == chosen;
   }
 
   void CollectGpu() {
@@ -104,7 +106,8 @@ class FactCollector {
     for (const EventIndex e : in_.attribution.timeline) {
       const EventIndex launch = LaunchOf(e);
       if (launch == trace::kNoEvent) {
-        if (on_device[At(e).track]) facts_.gpu.push_back({e, trace::kNoEvent, trace::kAbsent});
+        if (on_device[At(e).track] && in_.Has(At(e).track))
+          facts_.gpu.push_back({e, trace::kNoEvent, trace::kAbsent});
       } else if (facts_.in_process[At(launch).track]) {
         facts_.gpu.push_back({e, launch, At(launch).ts_ns});
       }

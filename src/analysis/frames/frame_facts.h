@@ -39,6 +39,9 @@ struct FrameInput {
   const trace::EventStore& events;
   const tree::CallTree& tree;
   const Attribution& attribution;
+  // Of a file of several ranks: the tracks of the one that it is about; null: all.
+  const std::vector<bool>* tracks = nullptr;
+  bool Has(std::uint32_t track) const { return tracks == nullptr || (*tracks)[track]; }
 };
 
 // One piece of GPU work.

@@ -510,6 +510,10 @@ TimeFrames MakeTimeFrames(const FrameFacts& facts) {
   return FrameMaker(facts).Run();
 }
 
+BaseOfTime MakeBaseOfTime(const FrameFacts& facts) {
+  return FindBaseOfTime(facts, FindUnrecordedHead(facts, FindUnseenWork(facts).foreign));
+}
+
 std::size_t TimeFrames::MemoryBytes() const {
   std::size_t bytes = sizeof(*this) + steps.capacity() * sizeof(StepFrame) +
                       (foreign.capacity() + left_out.capacity()) * sizeof(EventIndex) +

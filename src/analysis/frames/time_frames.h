@@ -163,5 +163,7 @@ struct TimeFrames {
 };
 
 TimeFrames MakeTimeFrames(const FrameFacts& facts);
+// TimeFrames::base alone.
+BaseOfTime MakeBaseOfTime(const FrameFacts& facts);
 
 }  // namespace jarvis::analysis

@@ -1,8 +1,6 @@
-// Which kernels of different ranks are the same collective.
-//
-// Calls of one group are matched by their running number where every rank recorded it, else by
-// their order. Where the ranks recorded different stretches (other numbers of calls, or calls that
-// do not fit), the order is shifted so that what was called and when it ended agree best.
+// The calls of all ranks as tables show them, with the collective that each is of: by the identity
+// that the whole program has (collective_identity.h), or by the rule of the reference, which knows
+// groups by name and calls by their order alone.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +9,18 @@
 #include <vector>
 
 #include "analysis/attribution/table_rules.h"
+#include "analysis/ranks/joint_collectives.h"
 #include "analysis/ranks/rank_set.h"
 
 namespace jarvis::analysis {
 
-// Microseconds on a clock that the ranks share.
+// Microseconds on a clock that the ranks share: the common one of the ranks, or the one that their
+// files speak of.
 struct CallTime {
   double start = 0;
   double dur = 0;
   double end = 0;
-  double shown_start = 0;  // as tables show it
+  double shown_start = 0;  // as tables show it: as recorded
 };
 
 // One kernel that counts.
@@ -41,9 +41,11 @@ struct MatchedCollective {
   Cell id;
   std::vector<std::size_t> calls;  // Matching::calls
   CollectiveType type = CollectiveType::kOther;
-  bool named = false;           // type is known to be what it is
-  bool agree = true;            // all ranks say the same of it
-  bool point_to_point = false;  // a send and its receive
+  bool named = false;                      // type is known to be what it is
+  bool agree = true;                       // all ranks say the same of it
+  bool point_to_point = false;             // a send and its receive
+  const JointCollective* joint = nullptr;  // of a whole one; null by the rule of the reference
+  bool came_late = false;                  // its last rank: by more than the clocks may be wrong
 };
 
 struct Matching {
@@ -57,7 +59,7 @@ struct Matching {
   std::vector<RankWarning> warnings;
 };
 
-// `set` must outlive the result.
-Matching MatchCollectives(const RankSet& set, const TableRules& rules);
+// `joint`: of the set; null for the rule of the reference. Both must outlive the result.
+Matching MatchCollectives(const RankSet& set, const JointTimeline* joint, const TableRules& rules);
 
 }  // namespace jarvis::analysis

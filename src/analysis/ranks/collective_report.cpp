@@ -19,31 +19,17 @@ namespace {
 constexpr std::size_t kRankColumnsMax = 256;
 // More calls than that are half a gigabyte of cells and no help in a workbook.
 constexpr std::size_t kLongRowsMax = 250'000;
-// Clocks are apart when more than this share of collectives ends on a rank before it began on
-// another.
-constexpr double kImpossibleMax = 0.05;
-// ... by more than this, in microseconds: kernels of a few of them end within the clocks' noise.
-constexpr double kClockNoiseUs = 100;
-
-void CheckClocks(const CollectiveReport& report, std::vector<RankWarning>* warnings) {
-  std::uint64_t shared = 0;
-  std::uint64_t impossible = 0;
-  for (const SyncedCollective& one : report.synced) {
-    if (one.ranks.size() < 2 || one.collective->point_to_point) continue;
-    ++shared;
-    const auto ends_early = [&](const auto& rank) {
-      const CallTime& time = report.matching.calls[rank.call].time;
-      return time.start + rank.wait > time.end + kClockNoiseUs;
-    };
-    if (std::any_of(one.ranks.begin(), one.ranks.end(), ends_early)) ++impossible;
-  }
-  if (static_cast<double>(impossible) <= kImpossibleMax * static_cast<double>(shared)) return;
+void CheckClocks(const JointTimeline& joint, std::vector<RankWarning>* warnings) {
+  const auto met = std::count_if(
+      joint.collectives.begin(), joint.collectives.end(),
+      [](const JointCollective& one) { return one.family != CommFamily::kPointToPoint; });
+  if (static_cast<double>(joint.impossible) <= kDoubtfulShare * static_cast<double>(met)) return;
   warnings->push_back(
       {"CLOCKS_APART",
        fmt::format("in {} of {} collectives a rank ended before another began: the "
                    "clocks of the ranks (or the order of their calls) do not agree, "
                    "so skews and waits are not to be trusted",
-                   impossible, shared)});
+                   joint.impossible, met)});
 }
 
 Table WarningsTable(const std::vector<RankWarning>& warnings) {
@@ -71,17 +57,17 @@ void Append(std::vector<RankWarning> from, std::vector<RankWarning>* to) {
 
 }  // namespace
 
-Result<CollectiveReport> MakeCollectiveReport(const RankSet& set,
+Result<CollectiveReport> MakeCollectiveReport(const RankSet& set, const JointTimeline* joint,
                                               const CollectiveReportOptions& options,
                                               const TableRules& rules) {
   JV_TRY(CheckAggregations(options.aggregations));
   CollectiveReport report;
   report.warnings = set.warnings;
-  report.matching = MatchCollectives(set, rules);
+  report.matching = MatchCollectives(set, joint, rules);
   const Matching& matching = report.matching;
   Append(matching.warnings, &report.warnings);
-  report.synced = FindSynced(matching, rules);
-  CheckClocks(report, &report.warnings);
+  report.synced = FindSynced(matching, joint == nullptr, rules);
+  if (joint != nullptr) CheckClocks(*joint, &report.warnings);
   const bool own = rules.collectives.own_columns;
   report.long_apart = own && matching.calls.size() > kLongRowsMax;
   const bool rank_columns = !own || set.ranks.size() <= kRankColumnsMax;
@@ -106,7 +92,7 @@ Result<CollectiveReport> MakeCollectiveReport(const RankSet& set,
   });
   Append(std::move(heatmap_warnings), &report.warnings);
   std::vector<Table>& tables = report.tables;
-  if (own) tables.push_back(RankSummary(set, matching, report.synced));
+  if (joint != nullptr) tables.push_back(RankSummary(set, *joint));
   tables.push_back(NcclSummaryImplicitSync(matching, report.synced, options, rules));
   tables.push_back(std::move(summary_long));
   if (!all2allv.rows.empty()) tables.push_back(NcclSummaryAllToAllV(all2allv, options, rules));
@@ -114,7 +100,7 @@ Result<CollectiveReport> MakeCollectiveReport(const RankSet& set,
   if (!report.long_apart) tables.push_back(std::move(long_table));
   tables.push_back(std::move(synced_table));
   if (!all2allv.rows.empty()) tables.push_back(std::move(all2allv));
-  tables.push_back(StragglerSummary(set, matching, report.synced, rules));
+  tables.push_back(StragglerSummary(set, matching, report.synced, joint, rules));
   if (const auto nodes = NodeSize(set, options, rules)) AddNodeColumns(set, *nodes, &tables);
   if (own && !report.warnings.empty()) tables.push_back(WarningsTable(report.warnings));
   return report;

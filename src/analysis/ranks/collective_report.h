@@ -30,8 +30,9 @@ struct CollectiveReport {
   bool long_apart = false;
 };
 
-// kBadValue: an aggregation that there is not. `set` must outlive the result.
-Result<CollectiveReport> MakeCollectiveReport(const RankSet& set,
+// `joint`: of the set; null for the rule of the reference. Both must outlive the result.
+// kBadValue: an aggregation that there is not.
+Result<CollectiveReport> MakeCollectiveReport(const RankSet& set, const JointTimeline* joint,
                                               const CollectiveReportOptions& options,
                                               const TableRules& rules);
 

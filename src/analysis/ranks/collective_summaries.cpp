@@ -99,8 +99,8 @@ Table NcclSummaryImplicitSync(const Matching& matching, const std::vector<Synced
   };
   const Metric metrics[] = {
       {"comm_latency", [](const SyncedCollective& s) { return std::optional(s.latency); }},
-      {"skew in start time", [](const SyncedCollective& s) { return std::optional(s.start_skew); }},
-      {"skew in end time", [](const SyncedCollective& s) { return std::optional(s.end_skew); }},
+      {"skew in start time", [](const SyncedCollective& s) { return s.start_skew; }},
+      {"skew in end time", [](const SyncedCollective& s) { return s.end_skew; }},
       {"algo bw (GB/s)", [](const SyncedCollective& s) { return s.algorithm_gb_s; }},
       {"bus bw (GB/s)", [](const SyncedCollective& s) { return s.bus_gb_s; }}};
   std::vector<const Metric*> present;
@@ -139,45 +139,28 @@ Table NcclSummaryImplicitSync(const Matching& matching, const std::vector<Synced
   return table;
 }
 
-Table RankSummary(const RankSet& set, const Matching& matching,
-                  const std::vector<SyncedCollective>& synced) {
+Table RankSummary(const RankSet& set, const JointTimeline& joint) {
   Table table{"rank_summary",
-              {"rank", "file", "device", "complete", "window (ms)", "computation (ms)",
-               "communication (ms)", "exposed communication (ms)", "covered by computation (%)",
-               "idle (ms)", "collectives", "matched", "wait in collectives (ms)",
-               "transfer in collectives (ms)"},
+              {"rank", "file", "device", "complete", "collectives", "matched", "communication (ms)",
+               "covered by computation (%)", "wait in collectives (ms)",
+               "transfer in collectives (ms)", "pipeline bubble (ms)", "unmatched (ms)"},
               {}};
-  struct Sums {
-    std::int64_t calls = 0;
-    std::int64_t matched = 0;
-    double wait = 0;
-    double transfer = 0;
-  };
-  std::vector<Sums> sums(set.ranks.size());
-  for (const RankCall& call : matching.calls) {
-    ++sums[call.rank].calls;
-    if (call.id != Cell()) ++sums[call.rank].matched;
-  }
-  for (const SyncedCollective& one : synced) {
-    for (const auto& rank : one.ranks) {
-      sums[matching.calls[rank.call].rank].wait += rank.wait;
-      sums[matching.calls[rank.call].rank].transfer += one.latency;
-    }
-  }
   for (std::size_t rank = 0; rank < set.ranks.size(); ++rank) {
     const RankDigest& digest = set.ranks[rank];
-    const auto& timeline = digest.timeline;
-    const auto ms = [&](double GpuTimeline::*which) {
-      return timeline ? Cell((*timeline).*which / 1000) : Cell();
-    };
-    const bool communicates = timeline && timeline->total_comm > 0;
+    const RankCommTime& time = joint.ranks[rank];
+    double covered = 0;
+    double whole = 0;
+    for (const CollectiveCall& call : digest.calls) {
+      if (call.left_out) continue;
+      covered += static_cast<double>(call.covered_ns);
+      whole += static_cast<double>(call.dur_ns);
+    }
+    const auto ms = [](std::int64_t ns) { return Cell(static_cast<double>(ns) / 1e6); };
     table.rows.push_back(
         {*digest.rank, digest.source, digest.device.empty() ? Cell() : Cell(digest.device),
-         digest.damage.empty(), ms(&GpuTimeline::total), ms(&GpuTimeline::computation),
-         ms(&GpuTimeline::total_comm), ms(&GpuTimeline::exposed_comm),
-         communicates ? Cell((1 - timeline->exposed_comm / timeline->total_comm) * 100) : Cell(),
-         ms(&GpuTimeline::idle), sums[rank].calls, sums[rank].matched, sums[rank].wait / 1000,
-         sums[rank].transfer / 1000});
+         digest.damage.empty(), time.matched + time.unmatched, time.matched, ms(time.comm_ns),
+         whole > 0 ? Cell(covered / whole * 100) : Cell(), ms(time.wait_ns), ms(time.transfer_ns),
+         ms(time.bubble_ns), ms(time.unmatched_ns)});
   }
   return table;
 }

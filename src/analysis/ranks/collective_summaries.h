@@ -17,9 +17,7 @@ Table NcclLong(const RankSet& set, const Matching& matching, const TableRules& r
 Table NcclSummaryLong(const RankSet& set, const Matching& matching, const TableRules& rules);
 Table NcclSummaryImplicitSync(const Matching& matching, const std::vector<SyncedCollective>& synced,
                               const CollectiveReportOptions& options, const TableRules& rules);
-// What each rank did: time, communication, how much of it computation covers, wait. Not of the
-// reference.
-Table RankSummary(const RankSet& set, const Matching& matching,
-                  const std::vector<SyncedCollective>& synced);
+// What each rank's communication was: waiting, transfer, unmatched. Not of the reference.
+Table RankSummary(const RankSet& set, const JointTimeline& joint);
 
 }  // namespace jarvis::analysis

@@ -16,28 +16,36 @@ namespace jarvis::analysis {
 struct SyncedCollective {
   struct Rank {
     std::size_t call = 0;  // Matching::calls
-    double wait = 0;       // from its start to the last rank's
+    // From its start to the last rank's; absent: not all ranks that must meet have it.
+    std::optional<double> wait;
   };
   const MatchedCollective* collective = nullptr;
   std::vector<Rank> ranks;        // by rank
   std::optional<double> full_mb;  // what the collective moves
   double latency = 0;             // the shortest call: it waited for nobody
-  double start_skew = 0;          // last start - first start
-  double end_skew = 0;            // last end - first end
-  std::size_t earliest = 0;       // RankSet::ranks; of several the highest
-  std::size_t last = 0;           // ... that came last; of several the lowest
-  double mean_wait = 0;
+  // Absent as waits are.
+  std::optional<double> start_skew;     // last start - first start
+  std::optional<double> end_skew;       // last end - first end
+  std::optional<std::size_t> earliest;  // RankSet::ranks; of several the highest
+  std::optional<std::size_t> last;      // ... that came last; of several the lowest
+  // The last did so by more than the clocks may be wrong; by the rule of the reference always.
+  bool came_late = false;
+  std::optional<double> mean_wait;
   std::optional<double> algorithm_gb_s;
   std::optional<double> bus_gb_s;
 };
-std::vector<SyncedCollective> FindSynced(const Matching& matching, const TableRules& rules);
+// `by_order`: by the rule of the reference; else as the timeline of all ranks has it.
+std::vector<SyncedCollective> FindSynced(const Matching& matching, bool by_order,
+                                         const TableRules& rules);
 
 // `rank_columns`: with three columns for each rank.
 Table NcclImplicitSync(const RankSet& set, const Matching& matching,
                        const std::vector<SyncedCollective>& synced, bool rank_columns,
                        const TableRules& rules);
-// straggler_summary: one row per rank, with how long it waited and how often it came last.
+// straggler_summary: one row per rank, with how long it waited and how often it came last. `joint`:
+// null for the rule of the reference.
 Table StragglerSummary(const RankSet& set, const Matching& matching,
-                       const std::vector<SyncedCollective>& synced, const TableRules& rules);
+                       const std::vector<SyncedCollective>& synced, const JointTimeline* joint,
+                       const TableRules& rules);
 
 }  // namespace jarvis::analysis

@@ -79,7 +79,7 @@ struct FleetHost {
 
 // A group's collectives of one kind and size.
 struct FleetGroup {
-  std::size_t group = 0;  // JointTimeline::groups
+  std::size_t group = 0;  // CollectiveIdentity::groups
   CommFamily family = CommFamily::kOther;
   bool hand_over = false;  // from one rank to the next
   std::int64_t bytes = 0;

@@ -53,7 +53,7 @@ class LinkFinder {
     const auto [found, added] = hosts_of_.try_emplace(group);
     if (!added) return found->second;
     std::set<std::size_t> hosts;
-    for (const std::size_t rank : joint_.groups[group].ranks) {
+    for (const std::size_t rank : joint_.identity.groups[group].ranks) {
       if (!fleet_.ranks[rank].host) return found->second;
       hosts.insert(*fleet_.ranks[rank].host);
     }
@@ -69,7 +69,7 @@ class LinkFinder {
       const RankDigest& digest = set_.ranks[first.rank];
       const CollectiveKind& kind = digest.kinds[digest.calls[first.call].kind];
       const auto [size, added] = sizes.try_emplace(&kind);
-      const std::size_t ranks = joint_.groups[one.group].ranks.size();
+      const std::size_t ranks = joint_.identity.groups[one.group].ranks.size();
       // Hand-overs in longer rows are of two ranks, and nobody says which.
       if (added && !(ranks > 2 && IsHandOver(kind.known)))
         size->second = CollectiveBytes(kind.known);

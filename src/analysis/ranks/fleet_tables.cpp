@@ -71,7 +71,7 @@ Table GroupsOfFleet(const RankSet& set, const JointTimeline& joint, const FleetF
                "collectives above", "collectives compared", "chance", "slow"},
               {}};
   for (const FleetGroup& of : fleet.groups) {
-    const JointGroup& group = joint.groups[of.group];
+    const CollectiveGroup& group = joint.identity.groups[of.group];
     std::vector<std::int64_t> ranks;
     for (const std::size_t rank : group.ranks)
       ranks.push_back(*set.ranks[rank].rank);

@@ -1,10 +1,5 @@
-// One timeline of all ranks: which kernels of different ranks are one collective, on which common
-// clock, who came last, and what each rank's communication time was: waiting, transfer, unmatched.
-//
-// This is for judging, where tables (collective_match.h) are for looking things up: kernels of
-// every library count, a collective goes by what it does and not by its name (a grouped send_recv
-// is the all_to_all of another rank), and a kernel whose op was not recorded belongs to the group
-// of its stream.
+// One timeline of all ranks' collectives (collective_identity.h): on which common clock, who came
+// last, and what each rank's communication time was: waiting, transfer, unmatched.
 //
 // Times are nanoseconds.
 #pragma once
@@ -15,7 +10,9 @@
 #include <vector>
 
 #include "analysis/attribution/collective_kernel.h"
+#include "analysis/ranks/collective_identity.h"
 #include "analysis/ranks/rank_set.h"
+#include "base/interval.h"
 
 namespace jarvis::analysis {
 
@@ -30,22 +27,19 @@ struct JointPart {
 
 struct JointCollective {
   CommFamily family = CommFamily::kOther;
-  std::size_t group = 0;  // JointTimeline::groups
+  std::size_t one = 0;    // CollectiveIdentity::collectives; it is whole
+  std::size_t group = 0;  // CollectiveIdentity::groups
   // Of a send and its receive: the sender had given all of it away before the receiver came, who
   // copied it from a buffer. Nobody waited, and the send alone is the transfer.
   bool buffered = false;
   std::vector<JointPart> parts;  // by rank; two or more
   std::size_t last = 0;          // of parts: who started last, the lowest of several
+  std::size_t first = 0;         // ... first, the highest of several
   // The last start less the median start of the others.
   std::int64_t late_ns = 0;
   std::int64_t skew_ns = 0;      // last start less first start
   std::int64_t transfer_ns = 0;  // the first end less the last start; 0 if that is negative
   std::int64_t shortest_ns = 0;  // the shortest call
-};
-
-struct JointGroup {
-  std::string name;                // as recorded; "" if it was not
-  std::vector<std::size_t> ranks;  // that have calls of it
 };
 
 // Where the communication time of a rank went. The four add up to comm_ns: each instant in which
@@ -60,7 +54,9 @@ struct RankCommTime {
   std::int64_t unmatched_ns = 0;
   std::int64_t matched = 0;  // calls
   std::int64_t unmatched = 0;
-  std::int64_t came_last = 0;  // by more than the clocks may be wrong
+  std::int64_t came_last = 0;   // by more than the clocks may be wrong
+  std::int64_t came_first = 0;  // ... before the last, in collectives that are no hand-over
+  std::int64_t met = 0;         // such collectives, whoever came last
 };
 
 // The calls of a family: what they truly cost.
@@ -79,28 +75,36 @@ struct RankClock {
   bool known = false;          // it has matched calls
 };
 
+// When a rank does what in its communication kernels, on the common clock.
+struct CommSets {
+  IntervalSet<std::int64_t> transfer;
+  IntervalSet<std::int64_t> wait;
+  IntervalSet<std::int64_t> bubble;
+  IntervalSet<std::int64_t> unmatched;
+};
+
 struct JointTimeline {
-  std::vector<JointGroup> groups;
+  CollectiveIdentity identity;
   std::vector<JointCollective> collectives;  // by last start
   std::vector<RankCommTime> ranks;           // as RankSet::ranks
+  std::vector<CommSets> sets;                // the same, as sets of time that do not meet
   std::vector<RankClock> clocks;
   std::vector<FamilyTime> families;  // the longest first
   // Instants nearer than this are one, as far as the clocks tell.
-  std::int64_t clock_error_ns = 0;
-  std::int64_t base_ns = 0;    // the earliest instant that a trace's clock counts from
-  std::int64_t origin_ns = 0;  // of the common clock, counted from base_ns
+  std::int64_t clock_error_ns = kEndsAgreeNs;
+  std::int64_t origin_ns = 0;  // of the common clock, counted from identity.base_ns
   // Matched collectives in which a rank ended before another began, although all must meet.
   std::int64_t impossible = 0;
 };
 
-// Longer calls are no calls, and nobody is later than that: sums of as many as a digest holds stay
-// within the type.
-inline constexpr std::int64_t kCallMaxNs = 3'600'000'000'000;
-
 JointTimeline JoinCollectives(const RankSet& set);
 
-// The place of an instant of a rank's trace on the common clock; instants that are years from the
-// first collective are cut.
+// Whether its rank came last: by more than the clocks may be wrong, and not at a hand-over, where
+// who receives waits for the stage before.
+bool HasLast(const JointTimeline& joint, const JointCollective& one);
+
+// The place of an instant of a rank's trace on the common clock, which begins with the first
+// collective; instants that are years from it are cut.
 std::int64_t OnCommonClock(const RankSet& set, const JointTimeline& joint, std::size_t rank,
                            std::int64_t ns);
 

@@ -1,5 +1,5 @@
-// Sends and receives: which two ranks a call is of. Both matchers (collective_match.h for tables,
-// joint_collectives.h for judging) pair them by this link and their order on it.
+// Sends and receives: which two ranks a call is of. Collectives of two ranks are paired by this
+// link and their order on it (collective_identity.h).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #include "analysis/ranks/rank_causes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -21,6 +22,9 @@ constexpr double kStarvedShare = 0.1;
 constexpr double kLeverShare = 0.005;
 // A rank is a cause, or a victim, by at least this share of the wall.
 constexpr double kRoleShare = 0.02;
+// ... and if chance alone would hardly make it so, or it costs so many times what all others do.
+constexpr double kStandsOutChance = 0.05;
+constexpr double kStandsOutTimes = 4;
 constexpr std::size_t kStallsMax = 6;
 // A longer window (30 years) is no window.
 constexpr double kWindowMaxUs = 1e15;
@@ -38,6 +42,50 @@ std::int64_t MedianOfNs(std::vector<std::int64_t> values) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
+}
+
+// How likely one of `ranks` comes last so often or more, if all are as likely to.
+double ChanceOfLast(std::size_t times, std::size_t of, std::size_t ranks) {
+  const double one = 1 / static_cast<double>(ranks);
+  const auto n = static_cast<double>(of);
+  double sum = 0;
+  for (std::size_t i = times; i <= of; ++i) {
+    const auto k = static_cast<double>(i);
+    sum += std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
+                    k * std::log(one) + (n - k) * std::log1p(-one));
+  }
+  return std::min(1.0, sum);
+}
+
+// What a rank cost the others, and how often.
+struct Cost {
+  std::int64_t ns = 0;
+  std::size_t times = 0;
+};
+
+// Ranks that cost so much more than the others do in the middle, and not by chance: they come last
+// too often for that, or what all others cost together is little beside it. Never all: what all
+// have is nobody's.
+std::vector<std::size_t> StandingOut(const std::vector<Cost>& costs, double least) {
+  std::size_t times = 0;
+  double all = 0;
+  for (const Cost& of : costs) {
+    times += of.times;
+    all += static_cast<double>(of.ns);
+  }
+  std::vector<std::size_t> found;
+  for (std::size_t rank = 0; rank < costs.size() && costs.size() > 1; ++rank) {
+    std::vector<std::int64_t> others;
+    for (std::size_t other = 0; other < costs.size(); ++other) {
+      if (other != rank) others.push_back(costs[other].ns);
+    }
+    const auto own = static_cast<double>(costs[rank].ns);
+    if (own - static_cast<double>(MedianOfTimes(std::move(others))) < least) continue;
+    const double chance =
+        ChanceOfLast(costs[rank].times, times, costs.size()) * static_cast<double>(costs.size());
+    if (chance < kStandsOutChance || own >= kStandsOutTimes * (all - own)) found.push_back(rank);
+  }
+  return found.size() < costs.size() ? found : std::vector<std::size_t>();
 }
 
 PlaceKey PlaceKeyOf(const RankFacts& facts, const RankHostPiece& piece) {
@@ -72,10 +120,13 @@ class Teller {
       RankStory& of = story_.ranks[rank];
       if (const auto& timeline = set_.ranks[rank].timeline)
         of.window_ns = static_cast<std::int64_t>(std::min(timeline->total, kWindowMaxUs) * 1000);
+      const RankDigest& digest = set_.ranks[rank];
+      if (digest.ledger && digest.steps && digest.ledger->unit == kMarkedStep) {
+        story_.step_ns = std::max(story_.step_ns, digest.ledger->unit_ns());
+        story_.steps = std::max(story_.steps, static_cast<std::int64_t>(digest.steps->size()));
+      }
       const auto& facts = FactsOf(rank);
       if (!facts) continue;
-      story_.step_ns = std::max(story_.step_ns, facts->step_ns);
-      story_.steps = std::max(story_.steps, facts->steps);
       if (facts->gpu_start_ns) of.window_ns = *facts->gpu_end_ns - *facts->gpu_start_ns;
       if (facts->host_start_ns)
         of.host_ns = std::max<std::int64_t>(0, HostEnd(*facts) - *facts->host_start_ns);
@@ -376,22 +427,22 @@ class Teller {
                      [](const JobLever& a, const JobLever& b) { return a.saved_ns > b.saved_ns; });
   }
 
-  // A rank is named where what it has more is above noise. Where that are all ranks, or none, no
-  // rank stands out, and the lever is of all.
+  // A rank is named where it stands out by what it has more. Where none does, the lever is of all.
   template <typename Attempt>
   void BalanceLever(const Attempt& attempt) {
+    std::vector<Cost> costs(extra_.size());
     std::vector<std::size_t> all;
-    std::vector<std::size_t> named;
     bool any = false;
     for (std::size_t rank = 0; rank < extra_.size(); ++rank) {
-      std::int64_t sum = 0;
       for (const auto& [call, ns] : extra_[rank])
-        sum += ns;
-      any = any || sum > 0;
+        costs[rank].ns += ns;
+      costs[rank].times = extra_[rank].size();
+      any = any || costs[rank].ns > 0;
       all.push_back(rank);
-      if (Worth(sum)) named.push_back(rank);
     }
     if (!any) return;
+    const double least = kLeverShare * static_cast<double>(story_.wall_ns);
+    std::vector<std::size_t> named = StandingOut(costs, least);
     if (named.empty()) named = all;
     const std::set<std::size_t> edited(named.begin(), named.end());
     attempt({LeverKind::kBalance, 0, named, 0},
@@ -447,14 +498,21 @@ class Teller {
 
   void FindRoles() {
     const double least = kRoleShare * static_cast<double>(story_.wall_ns);
+    std::vector<Cost> costs;
+    for (std::size_t rank = 0; rank < story_.ranks.size(); ++rank) {
+      costs.push_back(
+          {story_.ranks[rank].lost_ns, static_cast<std::size_t>(joint_.ranks[rank].came_last)});
+    }
+    const std::vector<std::size_t> late = StandingOut(costs, least);
     for (std::size_t rank = 0; rank < story_.ranks.size(); ++rank) {
       RankStory& of = story_.ranks[rank];
       of.came_last = joint_.ranks[rank].came_last;
       const auto lost = static_cast<double>(of.lost_ns);
       const auto waited = static_cast<double>(joint_.ranks[rank].wait_ns);
-      if (lost >= least && lost * 2 >= waited) {
+      const bool stands_out = std::find(late.begin(), late.end(), rank) != late.end();
+      if (stands_out && lost * 2 >= waited) {
         of.role = RankRole::kCause;
-      } else if (waited >= least) {
+      } else if (!late.empty() && waited >= least) {
         of.role = RankRole::kVictim;
       }
     }

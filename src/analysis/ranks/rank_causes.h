@@ -45,8 +45,8 @@ struct HostStall {
 };
 
 enum class RankRole : std::uint8_t {
-  kCause,   // others wait for it
-  kVictim,  // it waits for others
+  kCause,   // others wait for it, and it stands out by that
+  kVictim,  // it waits, and another rank is a cause
   kNeither,
 };
 
@@ -69,7 +69,8 @@ enum class LeverKind : std::uint8_t {
   kStarvedLate,  // no starvation on the ranks that come late
   kStarvedAll,   // on no rank
   kMemory,       // no rank takes or gives back memory in long calls that do not wait for the GPU
-  kBalance,      // each rank computes as long as the median before the collectives it is late at
+  kBalance,      // each rank computes as long as the median before the collectives it is late at;
+                 // of ranks that stand out among the others, or of all
 };
 
 struct JobLever {
@@ -81,8 +82,8 @@ struct JobLever {
 
 struct JobStory {
   std::int64_t wall_ns = 0;  // from the first event of any rank to the last
-  std::int64_t step_ns = 0;  // the longest of the ranks' median steps; 0: none recorded
-  std::int64_t steps = 0;
+  std::int64_t step_ns = 0;  // the longest of the ranks' steps, by their ledgers; 0: none marked
+  std::int64_t steps = 0;    // that are recorded, in the base or not
   std::vector<RankStory> ranks;    // as RankSet::ranks
   std::vector<HostStall> stalls;   // that cost something, the worst first
   std::vector<JobLever> levers;    // the best first

@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "trace/json_text.h"
 #include "trace/rank_label.h"
-#include "tree/build.h"
 #include "tree/correlation_index.h"
 
 namespace jarvis::analysis {
@@ -27,18 +26,17 @@ bool IsSilent(const CollectiveKeys& keys) {
 
 class Digester {
  public:
-  // `tree`: of the trace, made when a rank needs it.
-  Digester(const trace::Trace& trace, std::optional<tree::CallTree>* tree, Job& job)
-      : trace_(trace), events_(trace.events), tree_(*tree), job_(job) {}
+  Digester(const trace::Trace& trace, const tree::CallTree& tree)
+      : trace_(trace), events_(trace.events), tree_(tree) {}
 
   // `host`: whether a track is of the rank. `launches`: null for a digest without facts.
-  Result<RankDigest> Run(const std::vector<EventIndex>& gpu, const std::vector<bool>& host,
-                         const tree::CorrelationIndex* launches) {
+  RankDigest Run(const std::vector<EventIndex>& gpu, const std::vector<bool>& host,
+                 const tree::CorrelationIndex* launches) {
     std::vector<EventIndex> comm;
     for (const EventIndex e : gpu) {
       if (events_[e].kind != EventKind::kKernel) continue;
       if (!IsCommunication(e)) continue;
-      JV_TRY(AddCall(e));
+      AddCall(e);
       comm.push_back(e);
     }
     if (launches != nullptr) AddTimes(gpu, comm, host, *launches);
@@ -55,7 +53,7 @@ class Digester {
     }
     digest_.timeline = ComputeGpuTimeline(events_, counted, Clock::kNanoseconds);
     Cover(counted);
-    digest_.facts = FindRankFacts(events_, counted, comm, host, launches, &digest_.steps.emplace());
+    digest_.facts = FindRankFacts(events_, counted, comm, host, launches);
     digest_.kernels = FindRankKernels(events_, counted, comm);
   }
 
@@ -75,7 +73,7 @@ class Digester {
     return found->second;
   }
 
-  Status AddCall(EventIndex e) {
+  void AddCall(EventIndex e) {
     const trace::Args& args = events_.args_of(e);
     CollectiveCall call;
     call.ts_ns = events_[e].ts_ns;
@@ -95,21 +93,17 @@ class Digester {
     kind.kernel = events_.name(e);
     kind.source = recorded.source;
     kind.target = recorded.target;
-    if (IsSilent(kind.recorded)) JV_TRY(AskTheOp(e, &kind, &call));
+    if (IsSilent(kind.recorded)) AskTheOp(e, &kind, &call);
     Cell& name = kind.known[kCollective];
     if (name == Cell()) name = CollectiveOfKernel(kind.kernel, true);
     call.kind = KindIndex(std::move(kind));
     digest_.calls.push_back(call);
-    return {};
   }
 
-  Status AskTheOp(EventIndex e, CollectiveKind* kind, CollectiveCall* call) {
+  void AskTheOp(EventIndex e, CollectiveKind* kind, CollectiveCall* call) {
     kind->known_by = KnownBy::kKernelName;
-    if (!tree_) {
-      JV_ASSIGN(tree_, tree::BuildTree(events_, 1, job_));
-    }
-    const auto params = FindCollectiveParams(events_, *tree_, e);
-    if (!params) return {};
+    const auto params = FindCollectiveParams(events_, tree_, e);
+    if (!params) return;
     const Cell stream = kind->known[kStream];
     kind->known = params->keys;
     kind->known[kStream] = stream;
@@ -123,7 +117,6 @@ class Digester {
       kind->local_group = found - handles.begin() + 1;
       if (found == handles.end()) handles.push_back(params->group_handle);
     }
-    return {};
   }
 
   std::size_t KindIndex(CollectiveKind kind) {
@@ -184,8 +177,7 @@ class Digester {
 
   const trace::Trace& trace_;
   const EventStore& events_;
-  std::optional<tree::CallTree>& tree_;
-  Job& job_;
+  const tree::CallTree& tree_;
   RankDigest digest_;
   std::unordered_map<StringId, bool> communication_;  // by the kernel's name
   std::map<CollectiveKind, std::size_t> kind_index_;
@@ -296,10 +288,10 @@ class Merged {
   std::size_t calling_ = 0;
 };
 
-Result<std::vector<RankDigest>> DigestRanks(const trace::Trace& trace,
-                                            const tree::LaunchProcesses& processes,
+Result<std::vector<RankDigest>> DigestRanks(const trace::Trace& trace, const tree::CallTree& tree,
                                             const tree::CorrelationIndex* launches, Job& job) {
-  const MergedRanks merged = FindMergedRanks(trace.events, trace.track_names, processes);
+  const MergedRanks merged =
+      FindMergedRanks(trace.events, trace.track_names, tree.launch_processes());
   const std::vector<std::int64_t>& rank_of = merged.of_track;
   std::map<std::int64_t, std::vector<EventIndex>> gpu;  // by rank
   for (const std::int64_t rank : rank_of)
@@ -310,13 +302,12 @@ Result<std::vector<RankDigest>> DigestRanks(const trace::Trace& trace,
     if (trace::IsGpuWork(event.kind)) gpu[rank_of.empty() ? -1 : rank_of[event.track]].push_back(e);
   }
   std::vector<RankDigest> digests;
-  std::optional<tree::CallTree> tree;
   for (const auto& [rank, work] : gpu) {
     if (!rank_of.empty() && rank < 0) continue;  // tracks of no rank
     std::vector<bool> host(trace.events.tracks.size(), true);
     for (std::size_t track = 0; track < rank_of.size(); ++track)
       host[track] = rank_of[track] == rank;
-    JV_ASSIGN(RankDigest digest, Digester(trace, &tree, job).Run(work, host, launches));
+    RankDigest digest = Digester(trace, tree).Run(work, host, launches);
     digest.mixed = merged.mixed;
     // What the file says of itself is of one of its ranks. They come in order.
     if (!rank_of.empty()) digest.rank.reset();
@@ -334,15 +325,15 @@ MergedRanks FindMergedRanks(const EventStore& events, const std::vector<trace::T
   return Merged(events, names, processes).Run();
 }
 
-Result<std::vector<RankDigest>> DigestTrace(const trace::Trace& trace, Job& job) {
+Result<std::vector<RankDigest>> DigestTrace(const trace::Trace& trace, const tree::CallTree& tree,
+                                            Job& job) {
   const tree::CorrelationIndex launches(trace.events, tree::CorrelationIndex::Key::kCorrelation);
-  return DigestRanks(trace, launches.processes(), &launches, job);
+  return DigestRanks(trace, tree, &launches, job);
 }
 
 Result<std::vector<RankDigest>> DigestCollectives(const trace::Trace& trace,
-                                                  const tree::LaunchProcesses& processes,
-                                                  Job& job) {
-  return DigestRanks(trace, processes, nullptr, job);
+                                                  const tree::CallTree& tree, Job& job) {
+  return DigestRanks(trace, tree, nullptr, job);
 }
 
 }  // namespace jarvis::analysis

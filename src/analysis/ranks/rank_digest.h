@@ -12,9 +12,11 @@
 #include "analysis/attribution/collective_kernel.h"
 #include "analysis/attribution/gpu_timeline.h"
 #include "analysis/ranks/rank_facts.h"
+#include "analysis/ranks/rank_ledger.h"
 #include "analysis/ranks/rank_work.h"
 #include "base/job.h"
 #include "trace/reader.h"
+#include "tree/call_tree.h"
 #include "tree/launch_processes.h"
 
 namespace jarvis::analysis {
@@ -68,16 +70,19 @@ struct RankDigest {
   std::vector<CollectiveKind> kinds;       // in order of first appearance
   std::vector<CollectiveCall> calls;       // in file order
   std::optional<RankFacts> facts;          // absent: an older digest
-  std::optional<std::vector<RankStep>> steps;  // by start; absent: an older digest
+  std::optional<RankLedger> ledger;        // absent: an older digest, or ranks that are mixed
+  std::optional<std::vector<RankStep>> steps;  // units of the ledger; absent: an older digest
   std::optional<RankKernels> kernels;          // absent: an older digest
 };
 
-// One digest, or one per rank if the file is several ranks merged (see FindMergedRanks). Names, ids
-// and damage of the file are the caller's to fill in.
-Result<std::vector<RankDigest>> DigestTrace(const trace::Trace& trace, Job& job);
+// One digest, or one per rank if the file is several ranks merged (see FindMergedRanks), in their
+// order. Names, ids and damage of the file are the caller's to fill in, and what the books say
+// (session/rank_ledger.h).
+Result<std::vector<RankDigest>> DigestTrace(const trace::Trace& trace, const tree::CallTree& tree,
+                                            Job& job);
 // The same without timelines and facts: what is known of the collectives alone.
 Result<std::vector<RankDigest>> DigestCollectives(const trace::Trace& trace,
-                                                  const tree::LaunchProcesses& processes, Job& job);
+                                                  const tree::CallTree& tree, Job& job);
 
 // The ranks that a tool merged into one file: processes that each launched GPU work of their own.
 struct MergedRanks {

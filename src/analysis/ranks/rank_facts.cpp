@@ -44,13 +44,12 @@ class FactFinder {
              const tree::CorrelationIndex& launches)
       : events_(events), gpu_(gpu), comm_(comm), host_(host), launch_index_(launches) {}
 
-  RankFacts Run(std::vector<RankStep>* steps) {
+  RankFacts Run() {
     facts_.names.emplace_back();
     FindGpuTimes();
     FindLaunches();
     FindArrivals();
     FindHostPieces();
-    *steps = FindSteps();
     return std::move(facts_);
   }
 
@@ -72,29 +71,24 @@ class FactFinder {
     }
     std::sort(ends_.begin(), ends_.end());
     if (gpu_.empty()) return;
-    compute_ = Union(std::move(sets[0]));
-    comm_time_ = Union(std::move(sets[1]));
+    const auto compute = Union(std::move(sets[0]));
+    const auto communication = Union(std::move(sets[1]));
     const auto copies = Union(std::move(sets[2]));
-    std::vector<Interval<std::int64_t>> own = compute_;
+    std::vector<Interval<std::int64_t>> own = compute;
     own.insert(own.end(), copies.begin(), copies.end());
     own_work_ = Union(std::move(own));
     std::vector<Interval<std::int64_t>> all = own_work_;
-    all.insert(all.end(), comm_time_.begin(), comm_time_.end());
-    busy_ = Union(std::move(all));
-    for (const auto& piece : busy_) {
+    all.insert(all.end(), communication.begin(), communication.end());
+    const auto busy = Union(std::move(all));
+    for (const auto& piece : busy) {
       if (!unpaused_.empty() && piece.start - unpaused_.back().end <= kGpuPauseNs) {
         unpaused_.back().end = piece.end;
       } else {
         unpaused_.push_back(piece);
       }
     }
-    facts_.compute_ns = Length(compute_);
-    facts_.comm_ns = Length(comm_time_);
-    facts_.exposed_ns = Length(Subtract(comm_time_, compute_));
-    facts_.copy_ns = Length(Subtract(Subtract(copies, compute_), comm_time_));
-    facts_.busy_ns = Length(busy_);
-    facts_.gpu_start_ns = busy_.front().start;
-    facts_.gpu_end_ns = busy_.back().end;
+    facts_.gpu_start_ns = busy.front().start;
+    facts_.gpu_end_ns = busy.back().end;
     own_before_.reserve(own_work_.size() + 1);
     own_before_.push_back(0);
     for (const auto& piece : own_work_)
@@ -300,7 +294,6 @@ class FactFinder {
 
   std::vector<EventIndex> HostEvents() {
     std::vector<EventIndex> host;
-    std::vector<std::int64_t> steps;
     for (EventIndex e = 0; e < events_.size(); ++e) {
       const trace::Event& event = events_[e];
       if (!tree::IsHost(event.kind) || (event.flags & trace::kLeftOut) != 0) continue;
@@ -309,11 +302,6 @@ class FactFinder {
       const std::int64_t end = event.end_ns();
       facts_.host_start_ns = std::min(facts_.host_start_ns.value_or(start), start);
       facts_.host_end_ns = std::max(facts_.host_end_ns.value_or(end), end);
-      if (event.kind == EventKind::kUserAnnotation &&
-          events_.name(e).starts_with("ProfilerStep#")) {
-        steps.push_back(event.dur_ns);
-        AddMark(events_.name(e), start, end);
-      }
       if (!launching_.contains(event.track)) continue;
       host.push_back(e);
       const bool names = event.kind == EventKind::kUserAnnotation &&
@@ -321,25 +309,7 @@ class FactFinder {
                          !events_.name(e).starts_with("ProfilerStep#");
       if (names) annotations_.push_back(e);
     }
-    if (!steps.empty()) {
-      std::sort(steps.begin(), steps.end());
-      facts_.steps = static_cast<std::int64_t>(steps.size());
-      facts_.step_ns = steps[steps.size() / 2];
-    }
     return host;
-  }
-
-  void AddMark(std::string_view name, std::int64_t start, std::int64_t end) {
-    if (const auto number = ParseInt(name.substr(name.find('#') + 1)))
-      marks_.push_back({*number, start, end});
-  }
-
-  std::vector<RankStep> FindSteps() const {
-    std::vector<LaunchedEnd> launched;
-    for (std::size_t i = 0; i < by_start_.size(); ++i) {
-      if (launch_of_[i] != kNoEvent) launched.push_back({Start(launch_of_[i]), End(by_start_[i])});
-    }
-    return FindRankSteps(marks_, std::move(launched), compute_, comm_time_, busy_);
   }
 
   std::vector<Edge> EdgesOf(const std::vector<EventIndex>& host) const {
@@ -496,12 +466,8 @@ class FactFinder {
   RankFacts facts_;
   IntervalSet<std::int64_t> own_work_;  // all but communication
   std::vector<std::int64_t> own_before_;
-  IntervalSet<std::int64_t> compute_;
-  IntervalSet<std::int64_t> comm_time_;
-  IntervalSet<std::int64_t> busy_;
-  IntervalSet<std::int64_t> unpaused_;  // busy_ without its short gaps
+  IntervalSet<std::int64_t> unpaused_;  // all GPU work, without its short gaps
   IntervalSet<std::int64_t> waiting_;
-  std::vector<StepMark> marks_;
   std::vector<std::int64_t> ends_;       // of GPU work, ascending
   std::vector<EventIndex> annotations_;  // long enough for a piece that is named by them
   std::vector<EventIndex> by_start_;
@@ -514,8 +480,8 @@ class FactFinder {
 
 RankFacts FindRankFacts(const EventStore& events, const std::vector<EventIndex>& gpu,
                         const std::vector<EventIndex>& comm, const std::vector<bool>& host,
-                        const tree::CorrelationIndex& launches, std::vector<RankStep>* steps) {
-  return FactFinder(events, gpu, comm, host, launches).Run(steps);
+                        const tree::CorrelationIndex& launches) {
+  return FactFinder(events, gpu, comm, host, launches).Run();
 }
 
 }  // namespace jarvis::analysis

@@ -66,16 +66,8 @@ struct RankFacts {
   std::optional<std::int64_t> host_end_ns;
   std::optional<std::int64_t> gpu_start_ns;
   std::optional<std::int64_t> gpu_end_ns;
-  // As GpuTimeline, but with communication by CommFamilyOfKernel.
-  std::int64_t busy_ns = 0;
-  std::int64_t compute_ns = 0;  // computation
-  std::int64_t comm_ns = 0;     // union of communication
-  std::int64_t exposed_ns = 0;  // of it, without computation
-  std::int64_t copy_ns = 0;     // copies beside neither
-  std::int64_t wait_ns = 0;     // in calls that waited for the GPU
+  std::int64_t wait_ns = 0;  // in calls that waited for the GPU
   std::uint64_t launches = 0;
-  std::int64_t step_ns = 0;  // median of the ProfilerStep annotations; 0: none
-  std::int64_t steps = 0;
   std::vector<std::string> names;  // the first is empty
   // Of kPieceMinNs and kWaitMinNs and more, by start; the longest if there are many.
   std::vector<RankHostPiece> pieces;
@@ -104,10 +96,9 @@ inline bool IsUnusual(const RankHostPiece& piece) {
 }
 
 // `gpu`: the rank's GPU work that counts; `comm`: its communication kernels, in the order of
-// RankDigest::calls. `host`: whether a track is of the rank. `launches`: of runtime calls. `steps`
-// is set.
+// RankDigest::calls. `host`: whether a track is of the rank. `launches`: of runtime calls.
 RankFacts FindRankFacts(const trace::EventStore& events, const std::vector<trace::EventIndex>& gpu,
                         const std::vector<trace::EventIndex>& comm, const std::vector<bool>& host,
-                        const tree::CorrelationIndex& launches, std::vector<RankStep>* steps);
+                        const tree::CorrelationIndex& launches);
 
 }  // namespace jarvis::analysis

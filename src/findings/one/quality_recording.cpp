@@ -223,8 +223,7 @@ class RecordingQualities {
     constexpr double kOutstands = 3;
     constexpr std::int64_t kLeastCalls = 8;
     Job job;
-    const auto digests =
-        analysis::DigestCollectives(trace_.trace(), trace_.tree().launch_processes(), job);
+    const auto digests = analysis::DigestCollectives(trace_.trace(), trace_.tree(), job);
     if (!digests || digests->size() != 1) return;
     const auto kinds = analysis::LookAtLoneRank(digests->front());
     const auto most =

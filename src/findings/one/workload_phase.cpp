@@ -370,10 +370,19 @@ class PhaseTeller {
     }
   }
 
+  static bool IsSquare(std::int64_t bytes, std::int64_t type_bytes) {
+    constexpr std::int64_t kSideLeast = 32, kSideMost = 2048;
+    const auto side = static_cast<std::int64_t>(
+        std::llround(std::sqrt(static_cast<double>(bytes) / static_cast<double>(type_bytes))));
+    return side * side * type_bytes == bytes && side >= kSideLeast && side <= kSideMost &&
+           side % 8 == 0;
+  }
+
   // Images and their labels, which are 8 bytes each, are copied to the device equally often: both
   // copies tell how many there are.
   bool BatchOfCopies() {
-    constexpr std::int64_t kLabelBytes = 8, kSideLeast = 32, kSideMost = 2048;
+    constexpr std::int64_t kLabelBytes = 8;
+    constexpr std::int64_t kTypeBytes[] = {4, 2, 1};
     for (const auto& [bytes, count] : facts_.uploads) {
       for (const auto& [labels, label_count] : facts_.uploads) {
         const std::int64_t images = labels / kLabelBytes;
@@ -382,19 +391,13 @@ class PhaseTeller {
           continue;
         }
         const std::int64_t each = bytes / (3 * images);
-        for (const std::int64_t size : {4, 2, 1}) {
-          const auto side = static_cast<std::int64_t>(
-              std::llround(std::sqrt(static_cast<double>(each) / static_cast<double>(size))));
-          if (side * side * size != each || side < kSideLeast || side > kSideMost || side % 8 != 0)
-            continue;
-          const std::string evidence = fmt::format(
-              "{} copies each of {} and of {} bytes to the device", count, bytes, labels);
-          out_.Set(WorkloadPart::kBatch, fmt::format("batch {}", images), Certainty::kInferred,
-                   evidence);
-          out_.Set(WorkloadPart::kInput, fmt::format("{0} x {0} pixels", side),
-                   Certainty::kInferred, evidence);
-          return true;
-        }
+        const bool square = std::any_of(std::begin(kTypeBytes), std::end(kTypeBytes),
+                                        [&](std::int64_t type) { return IsSquare(each, type); });
+        if (!square) continue;
+        out_.Set(WorkloadPart::kBatch, fmt::format("batch {}", images), Certainty::kInferred,
+                 fmt::format("{} copies each of {} and of {} bytes to the device", count, bytes,
+                             labels));
+        return true;
       }
     }
     return false;

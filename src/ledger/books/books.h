@@ -48,6 +48,10 @@ struct WallBook {
   std::array<std::int64_t, kWorkKinds> work_ns{};
   std::array<std::int64_t, kIdleCauses> idle_ns{};
   std::int64_t unrecorded_ns = 0;  // GPU work that was launched before the recording
+  // The recording's: own work of any kind, communication and copies to which the wall belongs.
+  analysis::TimeSet busy;
+  analysis::TimeSet communication;
+  analysis::TimeSet host_copies;
   std::int64_t total_ns() const;
 };
 

@@ -10,9 +10,11 @@ namespace jarvis::ledger {
 namespace {
 
 // Whose the wall is when several run.
+constexpr int kOfCommunication = 1;
+constexpr int kOfHostCopies = 2;
 int ClassOf(WorkKind kind) {
-  if (IsCommunication(kind)) return 1;
-  return kind == WorkKind::kHostCopy ? 2 : 0;
+  if (IsCommunication(kind)) return kOfCommunication;
+  return kind == WorkKind::kHostCopy ? kOfHostCopies : 0;
 }
 
 class GpuBookKeeper {
@@ -69,8 +71,13 @@ class GpuBookKeeper {
     const auto reach = [&](std::int64_t until) {
       if (!running.empty() && until > now) {
         const std::int64_t ns = in_base_.In({now, until});
+        const Work& first = work_[std::get<3>(*running.begin())];
+        AddInterval({now, until}, &books_.wall.busy);
+        if (ClassOf(first.kind) == kOfCommunication)
+          AddInterval({now, until}, &books_.wall.communication);
+        if (ClassOf(first.kind) == kOfHostCopies)
+          AddInterval({now, until}, &books_.wall.host_copies);
         if (ns > 0) {
-          const Work& first = work_[std::get<3>(*running.begin())];
           books_.gpu.busy_ns += ns;
           books_.wall.work_ns[static_cast<std::size_t>(first.kind)] += ns;
           kernels()[first.kernel].line.wall_ns += ns;

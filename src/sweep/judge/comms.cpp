@@ -193,14 +193,14 @@ std::vector<Straggler> Stragglers(const SweepFacts& facts, const ConfigFacts* co
   for (const ConfigFacts& one : facts.configs) {
     if ((config != nullptr && config != &one) || !one.with_collectives) continue;
     for (const analysis::SyncedCollective& synced : one.collectives.synced) {
-      if (synced.ranks.size() < 2) continue;
+      if (synced.ranks.size() < 2 || !synced.last || synced.collective->point_to_point) continue;
       ++all;
       for (const auto& member : synced.ranks) {
         const auto& call = one.collectives.matching.calls[member.call];
         Straggler& rank = ranks[*one.set->ranks[call.rank].rank];
-        rank.wait_us += member.wait;
+        rank.wait_us += member.wait.value_or(0);
       }
-      ++ranks[*one.set->ranks[synced.last].rank].arrived_last;
+      if (synced.came_late) ++ranks[*one.set->ranks[*synced.last].rank].arrived_last;
     }
   }
   std::vector<Straggler> list;

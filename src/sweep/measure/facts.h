@@ -71,7 +71,9 @@ struct RankFacts {
 struct ConfigFacts {
   std::vector<RankFacts> ranks;            // by rank; whole traces only
   std::unique_ptr<analysis::RankSet> set;  // the same, with their collectives
-  analysis::CollectiveReport collectives;  // refers to `set`
+  // Of `set`; null by the rule of the reference.
+  std::unique_ptr<analysis::JointTimeline> joint;
+  analysis::CollectiveReport collectives;  // refers to both
   bool with_collectives = false;           // `collectives` was made and has some
   bool complete = false;                   // every rank of the world is there and whole
 };

@@ -147,7 +147,7 @@ class Measurer {
     read->damage = trace->trace().damage;
     if (!read->damage.empty()) return {};
     JV_ASSIGN(std::vector<analysis::RankDigest> digests,
-              analysis::DigestTrace(trace->trace(), job));
+              analysis::DigestTrace(trace->trace(), trace->tree(), job));
     if (digests.size() != 1) {
       return Fail(ErrorCode::kBadValue, fmt::format("it holds {} ranks merged", digests.size()));
     }
@@ -221,7 +221,12 @@ class Measurer {
   Status AddCollectives(const Config& config, ConfigFacts* facts) {
     const analysis::TableRules rules = session::CollectiveRulesFor(
         options_.reference_compat ? session::Compat::kTraceLens : session::Compat::kNone);
-    JV_ASSIGN(facts->collectives, analysis::MakeCollectiveReport(*facts->set, {}, rules));
+    if (!options_.reference_compat) {
+      facts->joint =
+          std::make_unique<analysis::JointTimeline>(analysis::JoinCollectives(*facts->set));
+    }
+    JV_ASSIGN(facts->collectives,
+              analysis::MakeCollectiveReport(*facts->set, facts->joint.get(), {}, rules));
     facts->with_collectives = !facts->collectives.matching.calls.empty();
     const auto& known = facts->set->warnings;
     for (const analysis::RankWarning& warning : facts->collectives.warnings) {

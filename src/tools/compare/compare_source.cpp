@@ -6,6 +6,7 @@
 
 #include "analysis/ranks/collective_report.h"
 #include "analysis/ranks/fleet_tables.h"
+#include "analysis/ranks/rank_ledger.h"
 #include "formats/digest_file.h"
 #include "io/text_file.h"
 #include "output/csv_writer.h"
@@ -29,10 +30,11 @@ Result<session::ReportSource> SourceOfRanks(const session::Workspace& workspace,
   const analysis::RankSet set = analysis::ResolveRanks(std::move(read.digests));
   analysis::CollectiveReportOptions options;
   options.heatmap = false;
-  JV_ASSIGN(analysis::CollectiveReport report,
-            analysis::MakeCollectiveReport(set, options,
-                                           session::CollectiveRulesFor(session::Compat::kNone)));
   const analysis::JointTimeline joint = analysis::JoinCollectives(set);
+  JV_ASSIGN(analysis::CollectiveReport report,
+            analysis::MakeCollectiveReport(set, &joint, options,
+                                           session::CollectiveRulesFor(session::Compat::kNone)));
+  report.tables.push_back(analysis::RankLedgers(set, joint));
   std::vector<Table> fleet =
       analysis::FleetTables(set, joint, analysis::LookAtFleet(set, joint, {}));
   std::move(fleet.begin(), fleet.end(), std::back_inserter(report.tables));

@@ -43,13 +43,8 @@ std::optional<std::vector<std::size_t>> PlacesIn(const std::vector<Table>& table
   return places;
 }
 
-// The middle of a column, the upper one of two.
-std::optional<double> MiddleIn(const Table& table, std::size_t column) {
-  std::vector<double> values;
-  for (const auto& row : table.rows) {
-    if (column >= row.size()) continue;
-    if (const auto number = NumberIn(row[column])) values.push_back(*number);
-  }
+// The middle, the upper one of two.
+std::optional<double> MiddleOf(std::vector<double> values) {
   if (values.empty()) return std::nullopt;
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
@@ -63,23 +58,49 @@ std::string InsteadText(double now, double before) {
                             change < 0 ? "less" : "more");
 }
 
-std::string StepChange(const std::vector<Table>& primary, const std::vector<Table>& comparison) {
-  const std::vector<std::string> columns = {"median length (ms)", "median own time (ms)",
-                                            "median exposed communication (ms)"};
-  const Table* now = nullptr;
-  const Table* before = nullptr;
-  const auto now_places = PlacesIn(primary, "fleet_steps", columns, &now);
-  const auto before_places = PlacesIn(comparison, "fleet_steps", columns, &before);
-  if (!now_places || !before_places) return {};
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const auto a = MiddleIn(*now, (*now_places)[i]);
-    const auto b = MiddleIn(*before, (*before_places)[i]);
-    if (!a || !b) return {};
-    parts.push_back(InsteadText(*a, *b));
+// The middle rank's unit, by the ledgers of a job.
+struct JobUnit {
+  std::string name;
+  double ms = 0;
+  double own_ms = 0;  // without exposed communication
+  double exposed_ms = 0;
+};
+
+std::optional<JobUnit> UnitOf(const std::vector<Table>& tables) {
+  const Table* table = nullptr;
+  const auto places = PlacesIn(
+      tables, "ledger", {"unit", "units", "unit (ms)", "exposed communication (ms)"}, &table);
+  if (!places) return std::nullopt;
+  JobUnit unit;
+  std::vector<double> length;
+  std::vector<double> own;
+  std::vector<double> exposed;
+  for (const auto& row : table->rows) {
+    if (*std::max_element(places->begin(), places->end()) >= row.size()) continue;
+    const auto* name = std::get_if<std::string>(&row[(*places)[0]]);
+    const auto count = NumberIn(row[(*places)[1]]);
+    const auto ms = NumberIn(row[(*places)[2]]);
+    const auto all = NumberIn(row[(*places)[3]]);
+    if (name == nullptr || !count || !(*count > 0) || !ms || !all) continue;
+    unit.name = *name;
+    length.push_back(*ms);
+    exposed.push_back(*all / *count);
+    own.push_back(*ms - exposed.back());
   }
-  return fmt::format("A step takes {}: own time {}, exposed communication {}.", parts[0], parts[1],
-                     parts[2]);
+  if (length.empty()) return std::nullopt;
+  unit.ms = *MiddleOf(std::move(length));
+  unit.own_ms = *MiddleOf(std::move(own));
+  unit.exposed_ms = *MiddleOf(std::move(exposed));
+  return unit;
+}
+
+std::string StepChange(const std::vector<Table>& primary, const std::vector<Table>& comparison) {
+  const auto now = UnitOf(primary);
+  const auto before = UnitOf(comparison);
+  if (!now || !before || now->name != before->name) return {};
+  return fmt::format("A {} takes {}: own time {}, exposed communication {}.", now->name,
+                     InsteadText(now->ms, before->ms), InsteadText(now->own_ms, before->own_ms),
+                     InsteadText(now->exposed_ms, before->exposed_ms));
 }
 
 // Time by kernel; of a name that is there twice the sum.

@@ -8,9 +8,9 @@
 
 namespace jarvis::tools {
 
-// "A step takes 124 ms instead of 110 (13 % more): own time 20.2 instead of 16.8 ms, ...": medians
-// of the ranks, then of the steps; and the kernels that changed most. Empty: no steps and no
-// kernels in one of them. `primary`, `comparison`: with fleet_steps and fleet_kernels.
+// "A step takes 124 ms instead of 110 (13 % more): own time 20.2 instead of 16.8 ms, ...": the
+// middle rank's unit by the ledgers; and the kernels that changed most. Empty: neither is in both.
+// `primary`, `comparison`: with the tables ledger and fleet_kernels.
 std::string JobChange(const std::vector<Table>& primary, const std::vector<Table>& comparison);
 
 }  // namespace jarvis::tools

@@ -75,7 +75,19 @@ Json Stragglers(const CollectiveReport& report) {
   return list;
 }
 
-Json Facts(const RankSet& set, const CollectiveReport& report) {
+// Sends with their receives.
+std::size_t Pairs(const analysis::JointTimeline* joint) {
+  if (joint == nullptr) return 0;
+  return static_cast<std::size_t>(
+      std::count_if(joint->collectives.begin(), joint->collectives.end(),
+                    [](const analysis::JointCollective& one) {
+                      return one.family == analysis::CommFamily::kPointToPoint;
+                    }));
+}
+
+// `joint`: null by the rule of the reference.
+Json Facts(const RankSet& set, const CollectiveReport& report,
+           const analysis::JointTimeline* joint) {
   Json facts = Json::object();
   facts["ranks"] = set.ranks.size();
   facts["world_size"] = set.world_size ? Json(*set.world_size) : Json(nullptr);
@@ -84,7 +96,11 @@ Json Facts(const RankSet& set, const CollectiveReport& report) {
                                  [](const auto& digest) { return digest.damage.empty(); });
   facts["complete"] = set.missing.empty() && whole;
   facts["collective_kernels"] = report.matching.calls.size();
-  facts["collectives"] = report.matching.collectives.size();
+  const auto pairs = Pairs(joint);
+  facts["collectives"] = joint == nullptr || set.ranks.size() < 2
+                             ? report.matching.collectives.size()
+                             : joint->collectives.size() - pairs;
+  if (pairs > 0) facts["sends_with_receives"] = pairs;
   facts["unmatched_kernels"] = report.matching.unmatched;
   return facts;
 }
@@ -101,7 +117,7 @@ std::string Headline(const RankSet& set, const CollectiveReport& report, bool wi
   double all = 0;
   for (const analysis::SyncedCollective& one : report.synced) {
     for (const auto& rank : one.ranks) {
-      wait += std::min(rank.wait, report.matching.calls[rank.call].time.dur);
+      wait += std::min(*rank.wait, report.matching.calls[rank.call].time.dur);
       all += report.matching.calls[rank.call].time.dur;
     }
   }
@@ -221,7 +237,7 @@ std::string PictureOfRanks(const Answer& answer, bool by_rank) {
                        {"unmatched_ms", "communicates with a rank that is not known"}}});
   // Without a match between ranks nobody knows what is waiting.
   if (bars.series.empty())
-    bars = BarsOf(answer, {{"rank"}, {{"comm_ms", "communicates"}, {"idle_ms", "idle"}}});
+    bars = BarsOf(answer, {{"rank"}, {{"exposed_comm_ms", "communicates"}, {"idle_ms", "idle"}}});
   for (std::string& group : bars.groups)
     group.insert(0, "rank ");
   return DrawBars({.title = "What each rank's communication is",
@@ -241,11 +257,7 @@ std::string JointHeadline(const JobView& view) {
   std::string text = view.set.world_size ? fmt::format("{} of {} ranks", view.set.ranks.size(),
                                                        *view.set.world_size)
                                          : fmt::format("{} ranks", view.set.ranks.size());
-  const auto pairs = static_cast<std::size_t>(
-      std::count_if(view.joint.collectives.begin(), view.joint.collectives.end(),
-                    [](const analysis::JointCollective& one) {
-                      return one.family == analysis::CommFamily::kPointToPoint;
-                    }));
+  const std::size_t pairs = Pairs(&view.joint);
   const std::size_t collectives = view.joint.collectives.size() - pairs;
   text += ":";
   if (collectives > 0 || pairs == 0) text += fmt::format(" {} collectives", collectives);
@@ -273,39 +285,39 @@ std::string WithFleet(const FleetView& view, const std::string& verdict) {
   return FleetSentence(view) + " " + SharedWaitText(view);
 }
 
-// What is made of the digests alone, each part of it without the others.
+// What is made of the digests alone. It stays where it is, as the report refers to the timeline.
 struct Looked {
   Result<CollectiveReport> report;
   // Not of the compatible mode, which judges nothing.
   Result<std::optional<RankWorkload>> workload;
   std::string no_workload;  // why there is none; empty: nothing went wrong
-  analysis::JointTimeline joint;
+  std::optional<analysis::JointTimeline> joint;
   analysis::JobStory story;
 };
 
 // All parts at once: the trace of one rank takes as long to look at as all the rest.
-Looked LookAtJob(session::Workspace& workspace, const Json& arguments, const RankSet& set,
-                 const analysis::TableRules& rules, bool judged, Job& job) {
-  Looked looked;
+void LookAtJob(session::Workspace& workspace, const Json& arguments, const RankSet& set,
+               const analysis::TableRules& rules, bool judged, Job& job, Looked* into) {
+  Looked& looked = *into;
   const analysis::CollectiveReportOptions options = OptionsOf(arguments);
+  if (judged) looked.joint = analysis::JoinCollectives(set);
+  const analysis::JointTimeline* joint = judged ? &*looked.joint : nullptr;
   ParallelFor(judged ? 3 : 1, 0, [&](std::size_t part) {
     if (part == 0) {
-      looked.report = analysis::MakeCollectiveReport(set, options, rules);
+      looked.report = analysis::MakeCollectiveReport(set, joint, options, rules);
     } else if (part == 1) {
       looked.workload = LookAtOneRank(workspace, arguments, set, job, &looked.no_workload);
     } else {
-      looked.joint = analysis::JoinCollectives(set);
-      looked.story = analysis::TellJob(set, looked.joint);
+      looked.story = analysis::TellJob(set, *joint);
     }
   });
-  return looked;
 }
 
 // Leads with the cause; the rest is what the tables cannot say.
 void AddJudgement(const RankSet& set, const Looked& looked,
                   const analysis::CollectiveReportOptions& options,
                   const analysis::TableRules& rules, Documents* documents, Answer* answer) {
-  const analysis::JointTimeline& joint = looked.joint;
+  const analysis::JointTimeline& joint = *looked.joint;
   const analysis::JobStory& story = looked.story;
   const RankWorkload* workload = *looked.workload ? &**looked.workload : nullptr;
   if (!looked.no_workload.empty()) answer->notes.push_back(looked.no_workload);
@@ -323,13 +335,16 @@ void AddJudgement(const RankSet& set, const Looked& looked,
     answer->facts["fleet"] = FleetJson(fleet_view);
     documents->tables = analysis::FleetTables(set, joint, fleet);
   }
+  if (Table ledgers = analysis::RankLedgers(set, joint); !ledgers.rows.empty()) {
+    documents->tables.insert(documents->tables.begin(), std::move(ledgers));
+  }
   answer->facts["kinds"] = KindsJson(*looked.report, rules);
   AddRankRows(view, answer);
+  if (several && !looked.report->matching.calls.empty()) answer->summary = JointHeadline(view);
   if (verdict.empty()) return;
   const std::string comm = CommText(view);
-  if (several) answer->summary = JointHeadline(view);
   answer->summary = (several ? WithFleet(fleet_view, verdict) : verdict) + " " + answer->summary +
-                    (comm.empty() ? "" : " In ms: " + comm + ".");
+                    (comm.empty() ? "" : " Of the whole recording, in ms: " + comm + ".");
   documents->fair =
       RanksReport(view, verdict, lone, workload, several ? FleetSection(fleet_view) : "");
   documents->page = page::RenderRanksPage(documents->fair, set, joint);
@@ -346,14 +361,15 @@ Result<Answer> Collectives(session::Workspace& workspace, const Json& arguments,
   const analysis::TableRules rules = session::CollectiveRulesFor(
       compatible ? session::Compat::kTraceLens : session::Compat::kNone);
   const analysis::CollectiveReportOptions options = OptionsOf(arguments);
-  Looked looked = LookAtJob(workspace, arguments, set, rules, !compatible, job);
+  Looked looked;
+  LookAtJob(workspace, arguments, set, rules, !compatible, job, &looked);
   if (!looked.report) return tl::make_unexpected(std::move(looked.report.error()));
   if (!looked.workload) return tl::make_unexpected(std::move(looked.workload.error()));
   CollectiveReport& report = *looked.report;
   JV_TRY(job.Check());
   Answer answer;
   answer.summary = Headline(set, report, compatible);
-  answer.facts = Facts(set, report);
+  answer.facts = Facts(set, report, looked.joint ? &*looked.joint : nullptr);
   Documents documents;
   if (compatible) {
     answer.facts["stragglers"] = Stragglers(report);

@@ -81,10 +81,10 @@ std::string MissingVerdict(const JobView& job) {
 std::int64_t ExposedTransfer(const JobView& job) {
   std::optional<std::pair<std::int64_t, std::int64_t>> least;  // wait, exposed transfer
   for (std::size_t rank = 0; rank < job.set.ranks.size(); ++rank) {
-    const auto& facts = job.set.ranks[rank].facts;
-    if (!facts) return 0;
-    const std::int64_t wait = job.joint.ranks[rank].wait_ns + job.joint.ranks[rank].bubble_ns;
-    const std::pair one{wait, std::max<std::int64_t>(0, facts->exposed_ns - wait)};
+    const auto split = analysis::SplitExposed(job.set, job.joint, rank);
+    if (!split) return 0;
+    const std::pair one{split->wait_ns + split->bubble_ns,
+                        split->transfer_ns + split->unmatched_ns};
     least = least ? std::min(*least, one) : one;
   }
   if (!least) return 0;

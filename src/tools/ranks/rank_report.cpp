@@ -77,15 +77,15 @@ class ReportWriter {
                            : fmt::format("{} ranks", ranks.size());
     if (!ranks.front().device.empty()) text += ", " + documents::Code(ranks.front().device, 60);
     if (job_.story.steps > 0) {
-      text += job_.story.steps == 1
-                  ? std::string("; 1 recorded step")
-                  : fmt::format("; {} recorded steps (median {} ms on the slowest rank)",
-                                job_.story.steps, MsText(job_.story.step_ns));
+      text += job_.story.steps == 1 ? std::string("; 1 recorded step")
+                                    : fmt::format("; {} recorded steps ({} ms on the slowest rank)",
+                                                  job_.story.steps, MsText(job_.story.step_ns));
     }
     const bool late = LateBegin(job_) > 0;
     Line("{}; {} ms from the first event{} to the end of the last GPU work.", text,
          MsText(BaseOf(job_)), late ? " of the rank that begins last" : "");
-    if (const std::string comm = CommText(job_); !comm.empty()) Line("In ms: {}.", comm);
+    if (const std::string comm = CommText(job_); !comm.empty())
+      Line("Of the whole recording, in ms: {}.", comm);
     Line("");
   }
 
@@ -110,12 +110,13 @@ class ReportWriter {
       }
       table.Row(std::move(cells));
     }
-    out_ += table.text();
-    Line("");
+    out_ += table.text() + "\n" + LedgersText(job_);
     if (job_.joint.collectives.empty()) return;
     Line(
-        "wait + {}transfer + unmatched = comm. `last`: arrivals later than the clocks may be wrong "
-        "({} ms); `lost`: how much later than the others' median, the first collective apart.",
+        "base: what figures are of, by the rank's ledger (table `ledger`, with idle time by "
+        "cause). wait + {}transfer + unmatched = exposed_comm, which nothing hides. `last` and "
+        "`lost` are of the recording: arrivals later than the clocks may be wrong ({} ms); how "
+        "much later than the others' median, the first collective apart.",
         HasBubble() ? "bubble (waiting for another stage of the pipeline, the doing of no rank) + "
                     : "",
         MsText(job_.joint.clock_error_ns));
@@ -262,10 +263,10 @@ class ReportWriter {
     std::int64_t compute = 0;
     std::int64_t transfer = 0;
     for (std::size_t rank = 0; rank < job_.set.ranks.size(); ++rank) {
-      const auto& facts = job_.set.ranks[rank].facts;
-      if (!facts || facts->compute_ns + job_.joint.ranks[rank].transfer_ns <= compute + transfer)
+      const auto& ledger = job_.set.ranks[rank].ledger;
+      if (!ledger || ledger->compute_ns + job_.joint.ranks[rank].transfer_ns <= compute + transfer)
         continue;
-      compute = facts->compute_ns;
+      compute = ledger->compute_ns;
       transfer = job_.joint.ranks[rank].transfer_ns;
     }
     Line(
@@ -387,12 +388,12 @@ class ReportWriter {
     for (const analysis::LoneKind& kind : lone_) {
       if (const std::string text = LoneText(kind); !text.empty()) Line("- {}", text);
     }
-    const auto& facts = job_.set.ranks.front().facts;
-    if (facts) {
+    const auto& ledger = job_.set.ranks.front().ledger;
+    if (ledger) {
       Line(
-          "- {} of {} ms of communication run beside no computation: that, and not more, can be "
-          "won on this rank",
-          MsText(facts->exposed_ns), MsText(facts->comm_ns));
+          "- Of the {} ms that figures are of, {} are communication that nothing hides: that, and "
+          "not more, can be won on this rank",
+          MsText(ledger->base_ns), MsText(ledger->exposed_ns()));
     }
     Line("");
   }

@@ -2,6 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "documents/markdown_text.h"
 
 namespace jarvis::tools {
 namespace {
@@ -29,51 +36,76 @@ std::string_view RoleWord(const JobView& job, std::size_t rank) {
   return "neither";
 }
 
-// The rows of a table of ranks, before they are shown.
+// The rows of a table of ranks, before they are shown; milliseconds. What the books of no rank say
+// is absent.
 struct RankRow {
   std::string_view role;
-  std::array<double, 10> ms{};  // window .. idle, lost
+  std::string base;  // "2 steps"; empty: not known, or not the same of folded ranks
+  std::array<std::optional<double>, 10> ms{};  // base .. idle, lost
   std::int64_t last = 0;
 };
 
-constexpr std::size_t kBubble = 5;  // a place of RankRow::ms
+// Places of RankRow::ms; transfer lies between the last two.
+constexpr std::size_t kWait = 4;
+constexpr std::size_t kBubble = 5;
+constexpr std::size_t kUnmatched = 7;
+
+Cell MsCell(const std::optional<double>& ms) {
+  return ms ? Cell(*ms) : Cell();
+}
+
+std::string BaseText(const analysis::RankLedger& ledger) {
+  if (ledger.count == 1) return ledger.unit;
+  return fmt::format("{} {}{}", ledger.count, ledger.unit, ledger.unit.ends_with('s') ? "es" : "s");
+}
 
 // Whether a place of RankRow::ms is known only where calls of several ranks were matched.
 bool IsOfOthers(std::size_t place) {
-  constexpr std::size_t kWait = 4;
-  constexpr std::size_t kUnmatched = 7;
   return place >= kWait && place <= kUnmatched;
 }
 
 RankRow RowOf(const JobView& job, std::size_t rank) {
   const RankStory& story = job.story.ranks[rank];
-  const analysis::RankCommTime& comm = job.joint.ranks[rank];
-  const auto& facts = job.set.ranks[rank].facts;
-  const auto& timeline = job.set.ranks[rank].timeline;
   RankRow row;
   row.role = RoleWord(job, rank);
-  double busy = 0;
-  double compute = 0;
-  if (facts) {
-    busy = MsOfNs(facts->busy_ns);
-    compute = MsOfNs(facts->compute_ns);
-  } else if (timeline) {
-    busy = timeline->busy / 1000;
-    compute = timeline->computation / 1000;
-  }
-  const double window = MsOfNs(story.window_ns);
-  row.ms = {window,
-            busy,
-            compute,
-            MsOfNs(comm.comm_ns),
-            MsOfNs(comm.wait_ns),
-            MsOfNs(comm.bubble_ns),
-            MsOfNs(comm.transfer_ns),
-            MsOfNs(comm.unmatched_ns),
-            window - busy,
-            MsOfNs(story.lost_ns)};
   row.last = story.came_last;
+  row.ms.back() = MsOfNs(story.lost_ns);
+  const auto& ledger = job.set.ranks[rank].ledger;
+  if (!ledger) return row;
+  row.base = BaseText(*ledger);
+  row.ms[0] = MsOfNs(ledger->base_ns);
+  row.ms[1] = MsOfNs(ledger->busy_ns);
+  row.ms[2] = MsOfNs(ledger->compute_ns);
+  row.ms[3] = MsOfNs(ledger->exposed_ns());
+  if (const auto split = analysis::SplitExposed(job.set, job.joint, rank)) {
+    row.ms[kWait] = MsOfNs(split->wait_ns);
+    row.ms[kBubble] = MsOfNs(split->bubble_ns);
+    row.ms[kBubble + 1] = MsOfNs(split->transfer_ns);
+    row.ms[kUnmatched] = MsOfNs(split->unmatched_ns);
+  }
+  row.ms[kUnmatched + 1] = MsOfNs(ledger->idle_ns());
   return row;
+}
+
+// Of ranks that are folded into one row.
+RankRow MeanOf(const JobView& job, const std::vector<std::size_t>& ranks) {
+  RankRow mean;
+  std::array<double, std::tuple_size_v<decltype(mean.ms)>> known{};
+  for (const std::size_t rank : ranks) {
+    const RankRow row = RowOf(job, rank);
+    mean.base = rank == ranks.front() || mean.base == row.base ? row.base : "";
+    mean.role = row.role;
+    mean.last += row.last;
+    for (std::size_t i = 0; i < row.ms.size(); ++i) {
+      if (!row.ms[i]) continue;
+      mean.ms[i] = mean.ms[i].value_or(0) + *row.ms[i];
+      ++known[i];
+    }
+  }
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (mean.ms[i]) *mean.ms[i] /= known[i];
+  }
+  return mean;
 }
 
 }  // namespace
@@ -85,12 +117,23 @@ void AddRankRows(const JobView& job, Answer* answer) {
       std::any_of(job.joint.ranks.begin(), job.joint.ranks.end(),
                   [](const analysis::RankCommTime& of) { return of.bubble_ns > 0; });
   if (matched) {
-    answer->columns = {"rank",         "role",    "window_ms", "busy_ms",
-                       "compute_ms",   "comm_ms", "wait_ms",   "transfer_ms",
-                       "unmatched_ms", "idle_ms", "last",      "lost_ms"};
-    if (bubbles) answer->columns.insert(answer->columns.begin() + 7, "bubble_ms");
+    answer->columns = {"rank",
+                       "role",
+                       "base",
+                       "base_ms",
+                       "busy_ms",
+                       "compute_ms",
+                       "exposed_comm_ms",
+                       "wait_ms",
+                       "transfer_ms",
+                       "unmatched_ms",
+                       "idle_ms",
+                       "last",
+                       "lost_ms"};
+    if (bubbles) answer->columns.insert(answer->columns.begin() + 8, "bubble_ms");
   } else {
-    answer->columns = {"rank", "window_ms", "busy_ms", "compute_ms", "comm_ms", "idle_ms"};
+    answer->columns = {"rank",   "base", "base_ms", "busy_ms", "compute_ms", "exposed_comm_ms",
+                       "idle_ms"};
   }
   std::vector<std::vector<std::size_t>> folds;  // ranks of one row
   std::vector<std::size_t> order(job.set.ranks.size());
@@ -114,28 +157,38 @@ void AddRankRows(const JobView& job, Answer* answer) {
   for (std::size_t i = order.size(); i-- > 0;)
     folds.insert(folds.begin(), {order[i]});
   for (const auto& ranks : folds) {
-    RankRow mean;
-    for (const std::size_t rank : ranks) {
-      const RankRow row = RowOf(job, rank);
-      mean.role = row.role;
-      mean.last += row.last;
-      for (std::size_t i = 0; i < row.ms.size(); ++i)
-        mean.ms[i] += row.ms[i] / static_cast<double>(ranks.size());
-    }
+    const RankRow mean = MeanOf(job, ranks);
     std::vector<std::int64_t> numbers;
     for (const std::size_t rank : ranks)
       numbers.push_back(*job.set.ranks[rank].rank);
     std::vector<Cell> cells = {numbers.size() == 1 ? Cell(numbers.front())
                                                    : Cell(analysis::RankList(numbers) + " (mean)")};
     if (matched) cells.emplace_back(std::string(mean.role));
+    cells.push_back(mean.base.empty() ? Cell() : Cell(mean.base));
     for (std::size_t i = 0; i + 1 < mean.ms.size(); ++i) {
       if (i == kBubble && !bubbles) continue;
-      if (matched || !IsOfOthers(i)) cells.emplace_back(mean.ms[i]);
+      if (matched || !IsOfOthers(i)) cells.push_back(MsCell(mean.ms[i]));
     }
-    if (matched) cells.insert(cells.end(), {mean.last, mean.ms.back()});
+    if (matched) cells.insert(cells.end(), {mean.last, MsCell(mean.ms.back())});
     answer->rows.push_back(std::move(cells));
   }
   answer->total = answer->rows.size();
+}
+
+std::string LedgersText(const JobView& job) {
+  if (job.set.ranks.size() > kRankRowsMax) return {};
+  documents::MarkdownTable table({"rank", "of", "unit", "idle by the host", "host not scheduled",
+                                  "idle otherwise", "exposed copies", "host alone", "one-time work",
+                                  "left out", "bound"});
+  for (const analysis::RankDigest& digest : job.set.ranks) {
+    if (!digest.ledger) continue;
+    const analysis::RankLedger& of = *digest.ledger;
+    table.Row({fmt::format("{}", *digest.rank), BaseText(of), MsText(of.unit_ns()),
+               MsText(of.idle_host_ns), MsText(of.not_scheduled_ns), MsText(of.idle_other_ns),
+               MsText(of.copy_ns), MsText(of.host_alone_ns), MsText(of.one_time_ns),
+               MsText(of.left_out_ns), of.bound});
+  }
+  return table.empty() ? std::string() : table.text() + "\n";
 }
 
 }  // namespace jarvis::tools

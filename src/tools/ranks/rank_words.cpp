@@ -119,9 +119,7 @@ std::string StarvedVerdict(const JobView& job, const JobLever& lever) {
   std::string text = fmt::format(
       "the hosts of {} do not get the processor for {} ms, by the pattern of what is missing; "
       "with enough cores {}.",
-      lever.ranks.size() == job.set.ranks.size() ? fmt::format("all {} ranks", lever.ranks.size())
-                                                 : RanksText(job, lever.ranks),
-      Between(least, most), Without(job, lever));
+      RanksText(job, lever.ranks), Between(least, most), Without(job, lever));
   text += " The pieces lie inside arbitrary ops";
   if (job.story.tick_ns)
     text += fmt::format(", and many begin on a common {} ms tick", MsText(*job.story.tick_ns));
@@ -164,6 +162,37 @@ std::string BubbleVerdict(const JobView& job, double comm) {
   return text + ". More microbatches per step make its share smaller.";
 }
 
+// Nobody is named: how much waiting there is for whoever comes last.
+std::string NobodyVerdict(const JobView& job) {
+  constexpr double kLittle = 0.02;
+  double wait = 0;
+  double transfer = 0;
+  double comm = 0;
+  std::size_t late = 0;
+  for (const analysis::RankCommTime& of : job.joint.ranks) {
+    wait += MsOf(of.wait_ns);
+    transfer += MsOf(of.transfer_ns);
+    comm += MsOf(of.comm_ns);
+    late += of.came_last > 0 ? 1 : 0;
+  }
+  if (wait < kLittle * comm) {
+    return fmt::format(
+        "no rank keeps the others waiting: {} of the communication time is transfer.",
+        PartText(transfer, comm));
+  }
+  if (late == 0) {
+    return fmt::format(
+        "no rank stands out, as none comes last by more than the clocks may be wrong ({} ms): {} "
+        "of "
+        "the communication time of all ranks is waiting, {} is transfer.",
+        MsText(job.joint.clock_error_ns), PartText(wait, comm), PartText(transfer, comm));
+  }
+  return fmt::format(
+      "no rank stands out; the last one changes by collective: {} of the communication time of all "
+      "ranks is waiting for it, {} is transfer, and {} of {} ranks come last at times.",
+      PartText(wait, comm), PartText(transfer, comm), late, job.set.ranks.size());
+}
+
 std::string PlainVerdict(const JobView& job) {
   double wait = 0;
   double bubble = 0;
@@ -181,12 +210,7 @@ std::string PlainVerdict(const JobView& job) {
     return std::pair(-job.story.ranks[a].lost_ns, a) < std::pair(-job.story.ranks[b].lost_ns, b);
   });
   if (order.empty() && bubble > wait) return BubbleVerdict(job, comm);
-  if (order.empty()) {
-    return fmt::format(
-        "no rank keeps the others waiting for long: {} of the communication time is waiting, and "
-        "it changes hands.",
-        PartText(wait, comm));
-  }
+  if (order.empty()) return NobodyVerdict(job);
   const RankStory& worst = job.story.ranks[order.front()];
   return fmt::format(
       "rank {} comes last {} times and keeps the others waiting {} ms in all; {} of the "
@@ -304,6 +328,8 @@ std::string PartText(double part, double whole) {
 }
 
 std::string RanksText(const JobView& job, const std::vector<std::size_t>& ranks) {
+  if (ranks.size() > 1 && ranks.size() == job.set.ranks.size())
+    return fmt::format("all {} ranks", ranks.size());
   std::vector<std::int64_t> numbers;
   for (const std::size_t rank : ranks)
     numbers.push_back(*job.set.ranks[rank].rank);
@@ -413,10 +439,12 @@ std::string CommText(const JobView& job) {
   }
   if (!(comm > 0)) return {};
   if (job.set.ranks.size() == 1) {
-    const auto& facts = job.set.ranks.front().facts;
-    if (!facts) return {};
-    return fmt::format("communication {} ms, {} of it beside no computation", MsDigits(comm),
-                       MsText(facts->exposed_ns));
+    const auto& ledger = job.set.ranks.front().ledger;
+    if (!ledger) return {};
+    return fmt::format(
+        "communication {} ms; of the {} ms that figures are of, {} are "
+        "communication that nothing hides",
+        MsDigits(comm), MsText(ledger->base_ns), MsText(ledger->exposed_ns()));
   }
   return fmt::format(
       "communication of all ranks {} ms = waiting {} ({}){} + transfer{} {} ({}) + unmatched {} "
@@ -474,8 +502,8 @@ std::string RanksVerdict(const JobView& job) {
     case LeverKind::kStarvedAll: return StarvedVerdict(job, best);
     case LeverKind::kMemory:
       return fmt::format(
-          "no rank keeps the others waiting for long; the hosts of {} take or give back memory in "
-          "long calls, without which {}.",
+          "the hosts of {} take or give back memory in long calls, without which {}; no rank keeps "
+          "the others waiting for longer than that.",
           RanksText(job, best.ranks), Without(job, best));
     case LeverKind::kBalance: {
       std::int64_t lost = 0;
@@ -483,14 +511,15 @@ std::string RanksVerdict(const JobView& job) {
         lost += LostBy(job.story.ranks[rank], LateCause::kCompute);
       if (OfAllRanks(job, best)) {
         return fmt::format(
-            "no rank stands out: which one has more to compute before a collective changes, which "
-            "costs {} ms in all; balanced, {}.",
+            "no rank stands out; the last one changes by collective, with who has more to compute "
+            "before it, which costs {} ms in all; balanced, {}.",
             MsText(lost), Without(job, best));
       }
       return fmt::format(
-          "{} {} more to compute than the others before collectives, which costs "
+          "{} {} more to compute than the other{} before collectives, which costs "
           "{} ms; balanced, {}.",
-          RanksText(job, best.ranks), best.ranks.size() == 1 ? "has" : "have", MsText(lost),
+          RanksText(job, best.ranks), best.ranks.size() == 1 ? "has" : "have",
+          job.set.ranks.size() - best.ranks.size() == 1 ? "" : "s", MsText(lost),
           Without(job, best));
     }
   }

@@ -31,7 +31,7 @@ std::int64_t BaseOf(const JobView& job);
 // "81 %"
 std::string PartText(double part, double whole);
 std::string ShareText(std::int64_t part, std::int64_t whole);
-// "rank 2", "ranks 0, 6", by places in RankSet::ranks.
+// "rank 2", "ranks 0, 6", "all 8 ranks", by places in RankSet::ranks.
 std::string RanksText(const JobView& job, const std::vector<std::size_t>& ranks);
 // "host empty between `a` and `b`"
 std::string StallPlace(const analysis::HostStall& stall);

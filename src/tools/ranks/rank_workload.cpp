@@ -31,11 +31,11 @@ std::vector<const analysis::RankDigest*> Candidates(const analysis::RankSet& set
   std::vector<const analysis::RankDigest*> ranks;
   for (const analysis::RankDigest& digest : set.ranks) {
     const auto same = [&](const auto& other) { return other.trace_id == digest.trace_id; };
-    if (digest.facts && std::count_if(set.ranks.begin(), set.ranks.end(), same) == 1)
+    if (digest.ledger && std::count_if(set.ranks.begin(), set.ranks.end(), same) == 1)
       ranks.push_back(&digest);
   }
   std::stable_sort(ranks.begin(), ranks.end(), [](const auto* a, const auto* b) {
-    return a->facts->compute_ns > b->facts->compute_ns;
+    return a->ledger->compute_ns > b->ledger->compute_ns;
   });
   return ranks;
 }

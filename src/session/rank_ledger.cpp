@@ -1,0 +1,111 @@
+#include "session/rank_ledger.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "analysis/frames/time_frames.h"
+#include "ledger/books/books.h"
+#include "ledger/books/step_bound.h"
+#include "session/loaded_trace.h"
+#include "session/trace_bound.h"
+
+namespace jarvis::session {
+namespace {
+
+using analysis::BaseOfTime;
+using analysis::TimeMeter;
+using analysis::TimeSpan;
+using ledger::IdleCause;
+using ledger::WorkKind;
+
+std::int64_t NsOf(const ledger::WallBook& wall, WorkKind kind) {
+  return wall.work_ns[static_cast<std::size_t>(kind)];
+}
+
+analysis::RankLedger LedgerOf(const BaseOfTime& base, const ledger::Books& books,
+                              const ledger::StepBound& bound) {
+  const ledger::WallBook& wall = books.wall;
+  analysis::RankLedger made;
+  made.unit = analysis::TimeUnitText(base.unit);
+  made.count = base.count;
+  made.base_ns = base.ns();
+  made.busy_ns = books.gpu.busy_ns;
+  made.exposed = Intersect(wall.communication, base.base);
+  made.copy_ns = NsOf(wall, WorkKind::kHostCopy);
+  made.compute_ns = books.gpu.busy_ns - made.copy_ns - NsOf(wall, WorkKind::kCommTransfer) -
+                    NsOf(wall, WorkKind::kCommWait);
+  for (std::size_t i = 0; i < ledger::kIdleCauses; ++i) {
+    const auto cause = static_cast<IdleCause>(i);
+    std::int64_t& of = cause == IdleCause::kNotScheduled ? made.not_scheduled_ns
+                       : ledger::IsHosts(cause)          ? made.idle_host_ns
+                                                         : made.idle_other_ns;
+    of += wall.idle_ns[i];
+  }
+  made.foreign_ns = wall.unrecorded_ns;
+  made.host_alone_ns = books.host.alone_ns;
+  made.one_time_ns = base.one_time_ns;
+  made.unrecorded_ns = base.unrecorded_ns;
+  made.left_out_ns = base.left_out_ns;
+  made.bound = ledger::BoundKindText(bound.kind);
+  return made;
+}
+
+std::vector<analysis::RankStep> StepsOf(const BaseOfTime& base, const ledger::WallBook& wall) {
+  const TimeMeter busy(wall.busy);
+  const TimeMeter communication(wall.communication);
+  const TimeMeter copies(wall.host_copies);
+  std::vector<analysis::RankStep> steps;
+  // A recording without units has none.
+  const std::size_t count = std::min(base.units.size(), base.host_units.size());
+  for (std::size_t i = 0; i < std::min(count, analysis::kRankStepsMax); ++i) {
+    const TimeSpan unit = base.units[i];
+    const std::int64_t exposed = communication.In(unit);
+    steps.push_back({base.host_units[i].number, unit.start, unit.end - unit.start, busy.In(unit),
+                     busy.In(unit) - exposed - copies.In(unit), exposed});
+  }
+  return steps;
+}
+
+// Of a file of several ranks: which tracks are of each that launched GPU work, in their order.
+std::vector<std::vector<bool>> TracksOfRanks(const LoadedTrace& trace) {
+  const analysis::MergedRanks merged = analysis::FindMergedRanks(
+      trace.events(), trace.track_names(), trace.tree().launch_processes());
+  std::map<std::int64_t, std::vector<bool>> tracks;
+  for (std::size_t track = 0; track < merged.of_track.size(); ++track) {
+    if (merged.of_track[track] < 0) continue;
+    std::vector<bool>& of = tracks[merged.of_track[track]];
+    of.resize(merged.of_track.size(), false);
+    of[track] = true;
+  }
+  std::vector<std::vector<bool>> list;
+  for (auto& [rank, of] : tracks)
+    list.push_back(std::move(of));
+  return list;
+}
+
+}  // namespace
+
+Result<std::vector<analysis::RankDigest>> DigestsOfTrace(const LoadedTrace& trace, Job& job) {
+  JV_ASSIGN(std::vector<analysis::RankDigest> digests,
+            analysis::DigestTrace(trace.trace(), trace.tree(), job));
+  const std::vector<std::vector<bool>> tracks = TracksOfRanks(trace);
+  const bool merged = !tracks.empty();
+  if (merged ? tracks.size() != digests.size() : digests.size() != 1 || digests.front().mixed)
+    return digests;
+  const ledger::KindsOfWork kinds(trace.events(), trace.tree());
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    const analysis::FrameFacts facts = analysis::CollectFrameFacts(
+        {trace.events(), trace.tree(), trace.attribution(), merged ? &tracks[i] : nullptr});
+    const BaseOfTime base = analysis::MakeBaseOfTime(facts);
+    const ledger::Books books = ledger::KeepBooks(facts, base, kinds);
+    JV_ASSIGN(const ledger::StepBound bound, BoundOf(trace, base, books, job));
+    digests[i].ledger = LedgerOf(base, books, bound);
+    digests[i].steps = StepsOf(base, books.wall);
+    JV_TRY(job.Check());
+  }
+  return digests;
+}
+
+}  // namespace jarvis::session
