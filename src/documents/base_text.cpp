@@ -35,43 +35,38 @@ std::string RangeShare(const findings::Analysis& analysis, const findings::Range
   return SavingShare(analysis, ms.low) + " to " + high;
 }
 
-// What limits the step, by what would remain if the other half took no time.
+// What limits the step, with the host's own work and the GPU's as the books have them.
 std::string BoundPhrase(const findings::Analysis& analysis) {
   constexpr double kInTurns = 0.85;  // both together fill the time: one after the other
-  const findings::WallBase& wall = analysis.wall;
-  if (!wall.known || wall.wall_ms <= 0) return "";
-  // Without a piece of its own GPU work nobody knows what it waits for.
-  if (analysis.totals.has_gpu_work && analysis.base.balance.busy_ns() == 0) return "";
-  const double host = std::min(wall.host_floor_ms, wall.wall_ms);
-  const double gpu = std::min(wall.gpu_floor_ms, wall.wall_ms);
-  const bool gaps = gpu > 1.01 * MsOf(analysis.base.balance.busy_ns());
-  // Where the GPU waits for it, the host is not ahead, whatever its marks say.
-  constexpr double kWaitsFor = 5;  // percent of the base
-  const bool ahead = analysis.frames->frames.runs_ahead &&
-                     analysis.base.Percent(MsOf(analysis.base.balance.idle_ns())) < kWaitsFor;
-  const std::string floors =
-      fmt::format("the host {} {}{}, the GPU alone {}{}", ahead ? "takes" : "alone takes",
-                  EachMs(analysis, host), ahead ? " and runs ahead" : "", EachMs(analysis, gpu),
-                  gaps ? " with what it waits for itself" : "");
+  const ledger::Books& books = analysis.frames->books;
+  if (analysis.bound.kind == ledger::BoundKind::kUnknown) return "";
+  const double all = analysis.base.total_ms;
+  const double host = std::min(MsOf(books.host.alone_ns), all);
+  const double gpu = std::min(MsOf(books.gpu.busy_ns), all);
+  const std::string work =
+      fmt::format("host work {}, GPU work {}", EachMs(analysis, host), EachMs(analysis, gpu));
   switch (analysis.bound.kind) {
     case ledger::BoundKind::kUnknown: return "";
     case ledger::BoundKind::kBalanced:
       return fmt::format(
-          "balanced: {}; kernels that are only faster save at most {}, a host that is only faster "
-          "at most {}, fewer kernels more than either",
-          floors, EachMs(analysis, wall.wall_ms - host), EachMs(analysis, wall.wall_ms - gpu));
+          "balanced: {}; faster kernels alone save at most {}, a faster host alone at most {}",
+          work, EachMs(analysis, all - host), EachMs(analysis, all - gpu));
     case ledger::BoundKind::kCommunication:
-      return fmt::format(
-          "bound by communication that nothing hides ({} of waiting or transfer): {}",
-          EachMs(analysis, MsOf(analysis.base.balance.exposed_comm_ns)), floors);
-    case ledger::BoundKind::kHost:
-    case ledger::BoundKind::kGpu:
-      return fmt::format("{}: {}", BoundKindText(analysis.bound.kind), floors);
+      return fmt::format("bound by exposed communication ({} of waiting or transfer): {}",
+                         EachMs(analysis, MsOf(analysis.base.balance.exposed_comm_ns)), work);
+    case ledger::BoundKind::kHost: {
+      const auto& idle = books.wall.idle_ns;
+      const std::int64_t input = idle[static_cast<std::size_t>(ledger::IdleCause::kInput)];
+      if (input > 0 && input == *std::max_element(idle.begin(), idle.end()))
+        return fmt::format("input-bound: {}", work);
+      return fmt::format("host-bound: {}", work);
+    }
+    case ledger::BoundKind::kGpu: return fmt::format("GPU-bound: {}", work);
     case ledger::BoundKind::kInTurns: break;
   }
-  if (host + gpu >= kInTurns * wall.wall_ms && host + gpu <= 1.2 * wall.wall_ms)
-    return "host and GPU work mostly one after the other: " + floors;
-  return "host and GPU wait for each other in turns: " + floors;
+  if (host + gpu >= kInTurns * all && host + gpu <= 1.2 * all)
+    return "host and GPU work mostly one after the other: " + work;
+  return "host and GPU wait for each other in turns: " + work;
 }
 
 // GPU work that no step launched, and that was not launched before the recording.
@@ -80,6 +75,35 @@ std::int64_t OutsideNs(const findings::Analysis& analysis) {
   if (frames.steps.empty()) return 0;
   const auto busy = static_cast<std::int64_t>(analysis.totals.busy_ms * 1e6);
   return std::max<std::int64_t>(0, busy - frames.whole.busy_ns() - Length(frames.foreign_busy));
+}
+
+// "one iteration of 4.46 s (first calls), 8 iterations of 158 ms each (an earlier, faster pace)".
+std::string OddUnits(const findings::Analysis& analysis) {
+  struct Group {
+    std::string_view why;
+    std::size_t count = 0;
+    std::int64_t ns = 0;
+  };
+  std::vector<Group> groups;  // by the first of each
+  for (const analysis::StepFrame& step : analysis.frames->frames.steps) {
+    if (step.steady) continue;
+    auto found = std::find_if(groups.begin(), groups.end(),
+                              [&](const Group& one) { return one.why == step.odd_because; });
+    if (found == groups.end()) found = groups.insert(found, {step.odd_because});
+    ++found->count;
+    found->ns += step.host_ns();
+  }
+  const std::string& unit = analysis.base.unit;
+  std::string text;
+  for (const Group& one : groups) {
+    const double mean = MsOf(one.ns) / static_cast<double>(one.count);
+    text +=
+        fmt::format("{}{} ({})", text.empty() ? "" : ", ",
+                    one.count == 1 ? fmt::format("one {} of {}", unit, Ms(mean))
+                                   : fmt::format("{} {}s of {} each", one.count, unit, Ms(mean)),
+                    one.why);
+  }
+  return text;
 }
 
 std::string ApartText(const findings::Analysis& analysis) {
@@ -102,18 +126,8 @@ std::string ApartText(const findings::Analysis& analysis) {
   if (base.warm_estimated)
     add(base.one_time_ns, "of one-time initialization (first launches, set-up, memory)");
   if (frames.apart()) {
-    std::int64_t odd = 0;
-    std::string why;
-    for (const analysis::StepFrame& step : frames.steps) {
-      if (step.steady) continue;
-      odd += step.host_ns();
-      if (why.empty()) why = step.odd_because;
-    }
-    const std::size_t count = frames.steps.size() - frames.steady_steps;
-    text +=
-        fmt::format("{}{} of {}{} ({})", text.empty() ? "" : ", ",
-                    count == 1 ? std::string("one odd step") : fmt::format("{} odd steps", count),
-                    Ms(MsOf(odd)), count == 1 ? "" : " together", why);
+    const std::string apart = OddUnits(analysis);
+    text += (text.empty() ? "" : ", ") + apart;
   }
   return text.empty() ? "" : " Left out: " + text + ".";
 }
@@ -308,8 +322,10 @@ std::string UnitLength(const findings::Analysis& analysis) {
   if (analysis.frames->frames.base.warm_estimated)
     text += " (estimated: the recorded pass without its one-time work)";
   if (const auto spread = SpreadOf(analysis)) {
-    text += fmt::format(" ({} to {}, the longest {})", Ms(spread->least_ms), Ms(spread->most_ms),
-                        spread->longest);
+    const std::size_t cycle = analysis.frames->frames.base.regimes.cycle;
+    text += fmt::format(
+        " ({} to {}, {})", Ms(spread->least_ms), Ms(spread->most_ms),
+        cycle > 1 ? fmt::format("in cycles of {}", cycle) : "the longest " + spread->longest);
   }
   return text;
 }
@@ -388,14 +404,15 @@ std::string ToldTable(const findings::Analysis& analysis) {
                  PerSecond(*pace->per_second), std::string(kAbsentText)});
     }
   }
+  const double all = analysis.base.total_ms;
+  const double host = std::min(MsOf(analysis.frames->books.host.alone_ns), all);
+  table.Row({"Host work", EachMs(analysis, host), BaseShare(analysis, host)});
+  table.Row({"Faster GPU work alone saves at most", EachMs(analysis, all - host),
+             BaseShare(analysis, all - host)});
+  table.Row({"A faster host alone saves at most", EachMs(analysis, all - std::min(busy, all)),
+             BaseShare(analysis, all - std::min(busy, all))});
   const findings::WallBase& wall = analysis.wall;
   if (wall.known) {
-    table.Row({"Host alone", EachMs(analysis, wall.host_floor_ms), std::string(kAbsentText)});
-    table.Row({"GPU alone", EachMs(analysis, wall.gpu_floor_ms), std::string(kAbsentText)});
-    row("Faster GPU work alone saves at most",
-        analysis.base.Each(std::max(0.0, wall.wall_ms - wall.host_floor_ms)));
-    row("A faster host alone saves at most",
-        analysis.base.Each(std::max(0.0, wall.wall_ms - wall.gpu_floor_ms)));
     table.Row({"What savings are of", EachMs(analysis, SavingBaseMs(analysis)),
                std::string(kAbsentText)});
     table.Row(

@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t kConsoleLevers = 5;
 constexpr std::size_t kConsoleParts = 2;
 constexpr double kConsoleShare = 0.02;
+constexpr double kConsoleChange = 0.002;  // of the candidate's unit: lines that changed
+constexpr double kConsoleLarge = 0.1;     // ... and those that are large though they did not
 
 // Marks of emphasis say nothing in a terminal.
 std::string Plain(std::string text) {
@@ -35,19 +37,30 @@ std::string BalanceText(const ComparativeFacts& facts) {
   const findings::Balance& balance = facts.pair.balance;
   const double least = kConsoleShare * balance.ms[0];
   std::string text =
-      fmt::format("{:<38} {:>11} {:>11} {:>11}\n", "", "baseline", "candidate", "difference");
+      fmt::format("{:<52} {:>11} {:>11} {:>11}\n", "", "baseline", "candidate", "difference");
   for (const WindowPart& part : WindowParts(facts)) {
-    text += fmt::format("{:<38} {:>11} {:>11} {:>11}\n", part.name, Ms(part.baseline_ms),
+    text += fmt::format("{:<52} {:>11} {:>11} {:>11}\n", part.name, Ms(part.baseline_ms),
                         Ms(part.candidate_ms), Delta(part.candidate_ms, part.baseline_ms));
   }
+  // What hardly changed is one row with what is hardly there, so that the rows add up.
+  double rest[2] = {0, 0};
   for (const findings::BalanceLine& line : balance.lines) {
-    if (std::max(line.ms[0], line.ms[1]) < least) continue;
+    if (std::abs(line.difference_ms()) < kConsoleChange * balance.ms[0] &&
+        std::max(line.ms[0], line.ms[1]) < kConsoleLarge * balance.ms[0]) {
+      for (int side = 0; side < 2; ++side)
+        rest[side] += line.ms[side];
+      continue;
+    }
     const std::string mostly = PartsText(balance, line, kConsoleParts,
                                          std::max(least, 0.1 * std::abs(line.difference_ms())));
-    text += fmt::format("  {:<36} {:>11} {:>11} {:>11}{}{}\n", line.name, Ms(line.ms[1]),
+    text += fmt::format("  {:<50} {:>11} {:>11} {:>11}{}{}\n", LineName(line), Ms(line.ms[1]),
                         Ms(line.ms[0]), SignedMs(line.difference_ms()),
                         line.expected_ms ? "  by the hardware " + Ms(*line.expected_ms) : "",
                         mostly.empty() ? "" : "  " + mostly);
+  }
+  if (rest[0] > 0 || rest[1] > 0) {
+    text += fmt::format("  {:<50} {:>11} {:>11} {:>11}\n", "all other lines", Ms(rest[1]),
+                        Ms(rest[0]), SignedMs(rest[0] - rest[1]));
   }
   return text;
 }
@@ -60,8 +73,13 @@ Result<std::string> PairConsole(const ComparativeSide& candidate, const Comparat
   std::string text = Plain(PairVerdict(facts)) + "\n";
   for (const std::string& line : PairBases(facts))
     text += line + "\n";
-  text += "candidate: " + WorkloadText(*facts.pair.primary) + "\n";
-  text += "baseline:  " + WorkloadText(*facts.pair.comparison) + "\n";
+  const std::string workloads[2] = {WorkloadText(*facts.pair.primary),
+                                    WorkloadText(*facts.pair.comparison)};
+  if (workloads[0] == workloads[1]) {
+    text += "both:      " + workloads[0] + "\n";
+  } else {
+    text += "candidate: " + workloads[0] + "\nbaseline:  " + workloads[1] + "\n";
+  }
   if (!facts.differences.empty())
     text += fmt::format("differs:   {}\n", fmt::join(facts.differences, "; "));
   if (!facts.pair.balance.lines.empty()) text += "\n" + BalanceText(facts) + "\n";

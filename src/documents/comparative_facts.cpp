@@ -63,6 +63,27 @@ bool SoftwareUnknown(const ComparativeFacts& facts) {
          reasons.end();
 }
 
+// What one side knows beyond the other is no difference, nor is how a mixture of the same
+// precisions is shared.
+bool Differ(findings::WorkloadPart part, std::string_view a, std::string_view b) {
+  if (a.starts_with(b) || b.starts_with(a)) return false;
+  if (part != findings::WorkloadPart::kPrecision) return true;
+  const auto names = [](std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const bool share =
+          text[i] == ' ' && i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '9';
+      if (!share) {
+        out += text[i];
+        continue;
+      }
+      i = std::min(text.find(',', i), text.size()) - 1;
+    }
+    return out;
+  };
+  return names(a) != names(b);
+}
+
 // Fills what tells the two apart: names for titles, and the list of differences.
 void TellApart(ComparativeFacts* facts) {
   const findings::Workload& a = facts->pair.primary->workload;
@@ -73,7 +94,8 @@ void TellApart(ComparativeFacts* facts) {
     if (!what.empty()) *text += (text->empty() ? "" : ", ") + Md(what, 60);
   };
   for (const findings::WorkloadPart part : kTellingParts) {
-    if (!a[part].known() || !b[part].known() || a[part].value == b[part].value) continue;
+    if (!a[part].known() || !b[part].known() || !Differ(part, a[part].value, b[part].value))
+      continue;
     facts->differences.push_back(fmt::format("{}: {} instead of {}", findings::WorkloadKey(part),
                                              Md(a[part].value, 80), Md(b[part].value, 80)));
     add(&candidate, a[part].value);

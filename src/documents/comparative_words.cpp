@@ -15,6 +15,7 @@
 #include "documents/comparative_rates.h"
 #include "documents/markdown_text.h"
 #include "documents/prose.h"
+#include "documents/time_parts.h"
 #include "session/trace_frames.h"
 
 namespace jarvis::documents {
@@ -219,7 +220,7 @@ class FindingsWriter {
       most = std::max(most, std::abs(ms));
       more = more || ms > 0;
       less = less || ms < 0;
-      texts.push_back(fmt::format("{} {}", line.name, SignedMs(ms)));
+      texts.push_back(fmt::format("{} {}", LineName(line), SignedMs(ms)));
     }
     if (!more || !less || most < findings::kPartOfUnit * balance_.ms[0]) return;
     out_.push_back(fmt::format("**Casts, layouts and copies together**: {} of GPU time {} ({}).",
@@ -278,6 +279,11 @@ class FindingsWriter {
 };
 
 }  // namespace
+
+std::string LineName(const findings::BalanceLine& line) {
+  if (line.work) return std::string(LineWords(*line.work));
+  return line.idle ? std::string(LineWords(*line.idle)) : line.name;
+}
 
 namespace {
 
@@ -406,7 +412,7 @@ std::string PairVerdict(const ComparativeFacts& facts) {
     if (parts.size() == kMost ||
         std::abs(line.difference_ms()) < findings::kPartOfUnit * balance.ms[0])
       break;
-    parts.push_back(fmt::format("{} {}{}", line.name, SignedMs(line.difference_ms()),
+    parts.push_back(fmt::format("{} {}{}", LineName(line), SignedMs(line.difference_ms()),
                                 WaitingText(balance, line)));
   }
   if (parts.empty()) return text + "." + sample;

@@ -63,6 +63,8 @@ constexpr Why kWhys[] = {
     {findings::Advice::kGraphParts, "each part is launched at once"},
     {findings::Advice::kFindHostWork, "what nothing records cannot be named from this trace"},
     {findings::Advice::kOverlapAllToAll, "half the bytes take half the time"},
+    {findings::Advice::kBalanceExchange,
+     "an exchange takes as long as its slowest pair of ranks, and nothing can be issued beside it"},
     {findings::Advice::kPrefetchToDevice, "the copy runs beside work that does not need it"},
     {findings::Advice::kProductAndShuffle, "a product needs no layout changes around it"},
     {findings::Advice::kTuneBuckets, "what is left exposed has no computing left beside it"},

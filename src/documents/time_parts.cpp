@@ -21,13 +21,13 @@ constexpr double kLineShown = 1;       // percent of the base
 constexpr std::size_t kPartsMost = 8;  // lines of the table, besides the base and the rest
 constexpr double kRestOfLines = 0.3;   // percent, so that rows add up to the whole
 
-struct LineWords {
+struct WordsOfLine {
   std::string_view name, look;
 };
 constexpr std::string_view kGpu = "GPU: ";
 
 // By WorkKind.
-constexpr std::array<LineWords, ledger::kWorkKinds> kWorkWords = {{
+constexpr std::array<WordsOfLine, ledger::kWorkKinds> kWorkWords = {{
     {"GPU: GEMMs", "gemm"},
     {"GPU: convolutions", "gemm"},
     {"GPU: attention", "attention"},
@@ -50,7 +50,7 @@ constexpr std::array<LineWords, ledger::kWorkKinds> kWorkWords = {{
 }};
 
 // By IdleCause.
-constexpr std::array<LineWords, ledger::kIdleCauses> kIdleWords = {{
+constexpr std::array<WordsOfLine, ledger::kIdleCauses> kIdleWords = {{
     {"GPU idle: host issuing ops", "ops"},
     {"GPU idle: host between two launches", "ops"},
     {"GPU idle: host in Python", "host"},
@@ -66,9 +66,9 @@ constexpr std::array<LineWords, ledger::kIdleCauses> kIdleWords = {{
     {"GPU idle: launch not recorded", "edge"},
     {"GPU idle: no host events recorded", "edge"},
 }};
-constexpr LineWords kUnrecordedWords = {"GPU work launched before the trace", "edge"};
+constexpr WordsOfLine kUnrecordedWords = {"GPU work launched before the trace", "edge"};
 
-TimePart PartOf(const LineWords& words, std::int64_t ns, const ledger::Bound& bound) {
+TimePart PartOf(const WordsOfLine& words, std::int64_t ns, const ledger::Bound& bound) {
   TimePart part{std::string(words.name), words.look, MsOf(ns), std::nullopt, bound.ns.has_value()};
   if (bound.ns) part.avoidable_ms = MsOf(*bound.ns);
   return part;
@@ -124,6 +124,14 @@ std::string_view WhyUnassessed(const findings::Analysis& analysis) {
 }
 
 }  // namespace
+
+std::string_view LineWords(ledger::WorkKind kind) {
+  return kWorkWords[static_cast<std::size_t>(kind)].name;
+}
+
+std::string_view LineWords(ledger::IdleCause cause) {
+  return kIdleWords[static_cast<std::size_t>(cause)].name;
+}
 
 std::vector<TimePart> TimeParts(const findings::Analysis& analysis) {
   const findings::StepBase& base = analysis.base;

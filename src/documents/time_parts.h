@@ -20,6 +20,10 @@ struct TimePart {
   bool assessed = true;                // false: nobody knows what of it could be saved
 };
 
+// "GPU: GEMMs", "GPU idle: host issuing ops": what lines of the wall book are called in texts.
+std::string_view LineWords(ledger::WorkKind kind);
+std::string_view LineWords(ledger::IdleCause cause);
+
 // The longest first, the sum of the small ones last.
 std::vector<TimePart> TimeParts(const findings::Analysis& analysis);
 

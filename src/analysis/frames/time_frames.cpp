@@ -409,7 +409,9 @@ class FrameMaker {
     }
     const TimeSpan unit = out_.base.units[i];
     const auto& change = out_.base.regimes.change;
-    if (change && i < change->at) return "of another pace";
+    if (change && i < change->at)
+      return change->before_ns < change->after_ns ? "an earlier, faster pace"
+                                                  : "an earlier, slower pace";
     if (unit.start < out_.base.head.end_ns) return "the GPU was still at work of before";
     return unit.end - unit.start > out_.base.unit_ns() ? kLonger : kShorter;
   }

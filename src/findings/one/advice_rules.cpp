@@ -238,12 +238,12 @@ Ways WaysForCommunication(const WorkContext& context, const ExposedCollectives& 
   if (exchange && context.embeddings) {
     AddOnce(&ways.a, Advice::kOverlapAllToAll);
   } else if (context.training && !exchange) {
-    AddOnce(&ways.a, !context.bucketed       ? Advice::kOverlapCommunication
-                     : exposed.mostly_hidden ? Advice::kTuneBuckets
-                                             : Advice::kExposedBuckets);
+    AddOnce(&ways.a, !context.bucketed && exposed.issued ? Advice::kOverlapCommunication
+                     : exposed.mostly_hidden             ? Advice::kTuneBuckets
+                                                         : Advice::kExposedBuckets);
     if (exposed.fp32 && context.bucketed) AddOnce(&ways.a, Advice::kCompressGradients);
   } else if (exchange) {
-    AddOnce(&ways.a, Advice::kOverlapCommunication);
+    AddOnce(&ways.a, exposed.issued ? Advice::kOverlapCommunication : Advice::kBalanceExchange);
   } else if (context.engine == Engine::kVllm) {
     AddOnce(&ways.b, Advice::kFuseAllReduceVllm);
   } else if (context.engine == Engine::kSglang) {

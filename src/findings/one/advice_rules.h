@@ -32,6 +32,7 @@ struct ExposedCollectives {
   bool one_rank = false;     // the trace has one rank of several
   bool fp32 = false;         // the longest sends fp32
   bool mostly_hidden = false;
+  bool issued = true;  // by an op that could go on without it: not in a replay, not a server's own
 };
 Ways WaysForCommunication(const WorkContext& context, const ExposedCollectives& exposed);
 

@@ -174,6 +174,7 @@ enum class Advice : std::uint8_t {
   kExposedBuckets,
   kCompressGradients,
   kOverlapAllToAll,
+  kBalanceExchange,
   kPrefetchToDevice,
   kProductAndShuffle,
   kPinnedCopies,

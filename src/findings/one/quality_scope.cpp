@@ -143,7 +143,8 @@ class ScopeQualities {
   // Without stacks nobody knows what the host does between ops: it matters where the GPU waits.
   void SilentHost() {
     if (Find("no_stacks") == nullptr) return;
-    const double silent = static_cast<double>(in_.base.balance.idle_host_only_ns) / 1e6;
+    const auto outside = static_cast<std::size_t>(ledger::IdleCause::kOutsideOps);
+    const double silent = static_cast<double>(in_.frames->books.wall.idle_ns[outside]) / 1e6;
     const double percent = in_.base.Percent(silent);
     if (percent < kBears) return;
     Quality& q = Add(
@@ -165,22 +166,23 @@ class ScopeQualities {
   void EventsCost() {
     Quality* q = Find("profiler_events");
     if (q == nullptr || !in_.wall.known) return;
-    const double gpu = in_.wall.gpu_floor_ms;
-    if (in_.wall.host_floor_ms < 0.75 * gpu) return;
+    const double gpu = static_cast<double>(in_.frames->books.gpu.busy_ns) / 1e6;
+    const double host = static_cast<double>(in_.frames->books.host.alone_ns) / 1e6;
+    if (host < 0.75 * gpu) return;
     // The cost is of all recorded steps, odd ones too; floors are of those that shares are of.
     const std::size_t recorded = in_.frames->frames.steps.size();
     const double units = static_cast<double>(std::max<std::size_t>(1, in_.base.count));
     const double part = recorded > 1 ? units / static_cast<double>(recorded) : 1;
     const auto [low, high] = RecordingCost(*session::ProfilingCostOf(trace_, Job()).value());
-    const double least = std::max(0.0, in_.wall.host_floor_ms - high * part);
-    const double most = std::max(0.0, in_.wall.host_floor_ms - low * part);
+    const double least = std::max(0.0, host - high * part);
+    const double most = std::max(0.0, host - low * part);
     if (least > gpu) {
-      q->consequence =
-          fmt::format("Even without it the host alone takes {} ms or more, against {} of the GPU.",
-                      Each(least), Each(gpu));
+      q->consequence = fmt::format(
+          "Even without it the host's own work takes {} ms or more, against {} of the GPU.",
+          Each(least), Each(gpu));
     } else {
       q->consequence = fmt::format(
-          "Without it the host alone takes {} to {} ms, the GPU alone {}: {}.", Each(least),
+          "Without it the host's own work takes {} to {} ms, the GPU's {}: {}.", Each(least),
           Each(most), Each(gpu),
           most < gpu ? "the GPU sets the pace"
                      : fmt::format("which of them bounds the {} hangs on it", in_.base.unit));

@@ -23,6 +23,7 @@
 #include "findings/one/multi_kernel.h"
 #include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"
+#include "ledger/kinds/work_kind.h"
 #include "perf/triton_name.h"
 #include "trace/json_text.h"
 
@@ -380,6 +381,7 @@ class ReplayCauses {
     std::size_t times = 0;
     std::size_t kernels = 0;
     double us = 0, saved_us = 0;
+    double pytorch_us = 0;  // of it kernels of PyTorch's own ops, which a compiler sees
     bool all_short = true;
   };
 
@@ -396,6 +398,8 @@ class ReplayCauses {
     const EventIndex e = sequence.gpu[at];
     const bool is_short = Usual(e) < limits::kSmallKernelUs && Us(e) < 2 * limits::kSmallKernelUs;
     if (!is_short && !IsEagerPointwise(Name(e))) return false;
+    // What Inductor made is a chain in one kernel already.
+    if (Name(e).starts_with("triton_")) return false;
     const std::string_view role = sequence.roles[at];
     if (role == "attention" || role == "communication") return false;
     if (roles_.Of(e) == analysis::kProductRole) return false;
@@ -449,13 +453,14 @@ class ReplayCauses {
                 std::map<std::string, Chain>* chains) {
     std::string what;  // the whole, which tells chains apart
     std::size_t parts = 0, same = 1;
-    double us = 0, longest = 0;
+    double us = 0, longest = 0, pytorch_us = 0;
     Chain made;
     for (std::size_t i = begin; i < end; ++i) {
       const std::string part = PartText(sequence.roles[i], Name(sequence.gpu[i]));
       const bool again =
           i + 1 < end && PartText(sequence.roles[i + 1], Name(sequence.gpu[i + 1])) == part;
       us += Us(sequence.gpu[i]);
+      if (IsOfPytorch(Name(sequence.gpu[i]))) pytorch_us += Us(sequence.gpu[i]);
       longest = std::max(longest, Us(sequence.gpu[i]));
       made.all_short = made.all_short && Usual(sequence.gpu[i]) < limits::kSmallKernelUs;
       made.roles.insert(sequence.roles[i]);
@@ -474,6 +479,7 @@ class ReplayCauses {
     ++chain.times;
     chain.kernels += end - begin;
     chain.us += us;
+    chain.pytorch_us += pytorch_us;
     chain.saved_us += us - longest;
     for (std::size_t i = begin; i < end; ++i)
       chain_gpu_[OperationOf(sequence.gpu[i])].push_back(sequence.gpu[i]);
@@ -493,6 +499,10 @@ class ReplayCauses {
     return {};
   }
 
+  static bool IsOfPytorch(std::string_view kernel) {
+    return ledger::ClassifyKernelName(kernel).library == "pytorch_native";
+  }
+
   // Where no kernel is known that does it, a compiler has to, before the graph is captured.
   std::string CompiledBefore() const {
     return work_.before_torch2
@@ -509,6 +519,7 @@ class ReplayCauses {
       order.push_back(&chain);
       all.kernels += chain.kernels;
       all.us += chain.us;
+      all.pytorch_us += chain.pytorch_us;
       all.saved_us += chain.saved_us;
       all.all_short = all.all_short && chain.all_short;
     }
@@ -523,7 +534,14 @@ class ReplayCauses {
       if (!fusion.empty() && fusions.find(fusion) == std::string::npos)
         fusions += fmt::format("{}Fuse {} into one kernel", fusions.empty() ? "" : ". ", fusion);
     }
-    if (fusions.empty()) fusions = CompiledBefore();
+    constexpr double kMostly = 0.5;
+    if (fusions.empty()) {
+      fusions =
+          all.pytorch_us >= kMostly * all.us
+              ? CompiledBefore()
+              : "Fuse each chain into one hand-written kernel: `torch.compile` does not see into "
+                "custom kernels";
+    }
     // A kernel that does the work of several takes longer than the longest of them.
     constexpr double kFused = 0.85;
     const double most = kFused * all.saved_us / all.us;

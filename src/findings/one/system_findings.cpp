@@ -181,6 +181,7 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
   ExposedCollectives exposed;
   if (longest != multi.collectives.end()) {
     exposed.longest = longest->name;
+    exposed.issued = !longest->op.empty() && multi.nccl;
     exposed.fp32 = longest->dtype == "Float" || longest->dtype == "float32";
   }
   exposed.nccl = multi.nccl;

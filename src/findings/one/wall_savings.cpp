@@ -227,7 +227,7 @@ class WallAsker {
     if (const auto ahead = AheadOf(analysis_, *finding); ahead && alone) way.cap_ms = ahead->high;
     finding->wall_a = AskOfHost(*finding, way);
     Leave(finding->host->left_ms, &way, &finding->wall_a->ms);
-    const double room = HostRoomMs();
+    const double room = HostRoomMs(*finding);
     way.cap_ms = std::min(way.cap_ms.value_or(room), room);
     finding->wall_a->ms = Within(finding->wall_a->ms, {room, room, room});
     finding->savings_ms = finding->wall_a->ms;
@@ -235,10 +235,13 @@ class WallAsker {
     return way;
   }
 
-  // Whatever the host does faster saves no more than what the GPU does not compute in.
-  double HostRoomMs() const {
+  // Whatever the host does faster saves no more than the time in which the GPU has nothing to do;
+  // waits that go may take their copies along.
+  double HostRoomMs(const Finding& finding) const {
     const ledger::WallBook& wall = analysis_.frames->books.wall;
-    std::int64_t ns = wall.work_ns[static_cast<std::size_t>(ledger::WorkKind::kHostCopy)];
+    std::int64_t ns = 0;
+    if (finding.host->kind == HostCauseKind::kWaits)
+      ns = wall.work_ns[static_cast<std::size_t>(ledger::WorkKind::kHostCopy)];
     for (const std::int64_t idle_ns : wall.idle_ns)
       ns += idle_ns;
     return static_cast<double>(ns) / 1e6;
