@@ -77,26 +77,32 @@ std::int64_t OutsideNs(const findings::Analysis& analysis) {
   return std::max<std::int64_t>(0, busy - frames.whole.busy_ns() - Length(frames.foreign_busy));
 }
 
-// "one iteration of 4.46 s (first calls), 8 iterations of 158 ms each (an earlier, faster pace)".
-std::string OddUnits(const findings::Analysis& analysis) {
-  struct Group {
-    std::string_view why;
-    std::size_t count = 0;
-    std::int64_t ns = 0;
-  };
-  std::vector<Group> groups;  // by the first of each
+// Units that are left out, by why they are.
+struct OddGroup {
+  std::string_view why;
+  std::size_t count = 0;
+  std::int64_t ns = 0;
+  double mean_ms() const { return MsOf(ns) / static_cast<double>(count); }
+};
+std::vector<OddGroup> OddGroups(const findings::Analysis& analysis) {
+  std::vector<OddGroup> groups;  // by the first of each
   for (const analysis::StepFrame& step : analysis.frames->frames.steps) {
     if (step.steady) continue;
     auto found = std::find_if(groups.begin(), groups.end(),
-                              [&](const Group& one) { return one.why == step.odd_because; });
+                              [&](const OddGroup& one) { return one.why == step.odd_because; });
     if (found == groups.end()) found = groups.insert(found, {step.odd_because});
     ++found->count;
     found->ns += step.host_ns();
   }
+  return groups;
+}
+
+// "one iteration of 4.46 s (first calls), 8 iterations of 158 ms each (an earlier, faster pace)".
+std::string OddUnits(const findings::Analysis& analysis) {
   const std::string& unit = analysis.base.unit;
   std::string text;
-  for (const Group& one : groups) {
-    const double mean = MsOf(one.ns) / static_cast<double>(one.count);
+  for (const OddGroup& one : OddGroups(analysis)) {
+    const double mean = one.mean_ms();
     text +=
         fmt::format("{}{} ({})", text.empty() ? "" : ", ",
                     one.count == 1 ? fmt::format("one {} of {}", unit, Ms(mean))
@@ -363,6 +369,32 @@ std::string BaseSentence(const findings::Analysis& analysis) {
   return pace.empty() ? text : text + " " + pace;
 }
 
+namespace {
+
+// What the halves of the base take, and what savings are of.
+void AddHostRows(const findings::Analysis& analysis, double busy, MarkdownTable* table) {
+  const double all = analysis.base.total_ms;
+  const double host = std::min(MsOf(analysis.frames->books.host.alone_ns), all);
+  table->Row({"Host work", EachMs(analysis, host), BaseShare(analysis, host)});
+  table->Row({"Faster GPU work alone saves at most", EachMs(analysis, all - host),
+              BaseShare(analysis, all - host)});
+  table->Row({"A faster host alone saves at most", EachMs(analysis, all - std::min(busy, all)),
+              BaseShare(analysis, all - std::min(busy, all))});
+  const findings::WallBase& wall = analysis.wall;
+  if (wall.known) {
+    table->Row({"What savings are of", EachMs(analysis, SavingBaseMs(analysis)),
+                std::string(kAbsentText)});
+    table->Row(
+        {"First calls in it", EachMs(analysis, wall.first_calls_ms), std::string(kAbsentText)});
+    if (wall.profiler_ms > 0) {
+      table->Row({"The profiler's pauses in it", EachMs(analysis, wall.profiler_ms),
+                  std::string(kAbsentText)});
+    }
+  }
+}
+
+}  // namespace
+
 std::string ToldTable(const findings::Analysis& analysis) {
   const analysis::TimeFrames& frames = analysis.frames->frames;
   const double busy = MsOf(analysis.base.balance.busy_ns());
@@ -391,10 +423,8 @@ std::string ToldTable(const findings::Analysis& analysis) {
     row("Shortest step", spread->least_ms);
     row("Longest step", spread->most_ms);
   }
-  std::int64_t odd = 0;
-  for (const analysis::StepFrame& step : frames.steps)
-    odd += step.steady ? 0 : step.host_ns();
-  row("Left out: odd steps", MsOf(odd));
+  for (const OddGroup& one : OddGroups(analysis))
+    row("Left out, each", one.mean_ms());
   if (const auto pace = PaceOf(analysis.frames->iterations)) {
     row("GPU work of an iteration", pace->busy_ms);
     if (pace->period_ms) row("Begin to begin of iterations", *pace->period_ms);
@@ -404,31 +434,14 @@ std::string ToldTable(const findings::Analysis& analysis) {
                  PerSecond(*pace->per_second), std::string(kAbsentText)});
     }
   }
-  const double all = analysis.base.total_ms;
-  const double host = std::min(MsOf(analysis.frames->books.host.alone_ns), all);
-  table.Row({"Host work", EachMs(analysis, host), BaseShare(analysis, host)});
-  table.Row({"Faster GPU work alone saves at most", EachMs(analysis, all - host),
-             BaseShare(analysis, all - host)});
-  table.Row({"A faster host alone saves at most", EachMs(analysis, all - std::min(busy, all)),
-             BaseShare(analysis, all - std::min(busy, all))});
-  const findings::WallBase& wall = analysis.wall;
-  if (wall.known) {
-    table.Row({"What savings are of", EachMs(analysis, SavingBaseMs(analysis)),
-               std::string(kAbsentText)});
-    table.Row(
-        {"First calls in it", EachMs(analysis, wall.first_calls_ms), std::string(kAbsentText)});
-    if (wall.profiler_ms > 0) {
-      table.Row({"The profiler's pauses in it", EachMs(analysis, wall.profiler_ms),
-                 std::string(kAbsentText)});
-    }
-  }
+  AddHostRows(analysis, busy, &table);
   if (const findings::Operation* calls = EqualCallsOf(analysis)) {
     table.Row({"Shortest of equal products", fmt::format("{:.0f} µs", calls->min_us),
                std::string(kAbsentText)});
     table.Row({"Longest of equal products", fmt::format("{:.0f} µs", calls->max_us),
                std::string(kAbsentText)});
   }
-  if (wall.together_ms) {
+  if (analysis.wall.together_ms) {
     table.Row({"All recommendations together", TogetherRange(analysis), TogetherShare(analysis)});
   } else if (analysis.combined.savings_ms.high > 0) {
     table.Row({"All recommendations together, of GPU time at most",

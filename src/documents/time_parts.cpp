@@ -157,15 +157,16 @@ std::vector<TimePart> TimeParts(const findings::Analysis& analysis) {
 
 std::string WallTimeTable(const findings::Analysis& analysis) {
   const findings::StepBase& base = analysis.base;
-  MarkdownTable table({"Where the time goes", "Value", "Share of the " + base.unit,
-                       "Avoidable (same work and precision)"});
+  MarkdownTable table(
+      {"Metric", "Value", "Avoidable (same work and precision)", "Share of the " + base.unit});
   table.Row(
-      {Capitalised(UnitTitle(analysis)), Ms(base.unit_ms()), "100%", std::string(kAbsentText)});
+      {Capitalised(UnitTitle(analysis)), Ms(base.unit_ms()), std::string(kAbsentText), "100%"});
   for (const TimePart& part : TimeParts(analysis)) {
-    table.Row({part.name, EachMs(analysis, part.ms), BaseShare(analysis, part.ms),
+    table.Row({part.name, EachMs(analysis, part.ms),
                part.avoidable_ms ? "up to " + EachMs(analysis, *part.avoidable_ms)
                : part.assessed   ? std::string(kAbsentText)
-                                 : "not assessed"});
+                                 : "not assessed",
+               BaseShare(analysis, part.ms)});
   }
   return table.text() + "\n";
 }

@@ -27,7 +27,7 @@ std::string_view LineWords(ledger::IdleCause cause);
 // The longest first, the sum of the small ones last.
 std::vector<TimePart> TimeParts(const findings::Analysis& analysis);
 
-// Where the time goes | Value | Share of the step | Avoidable: the base and parts of it.
+// Metric | Value | Avoidable | Share of the step: the base and parts of it.
 std::string WallTimeTable(const findings::Analysis& analysis);
 
 // GPU work of large lines that have no bound, in milliseconds of all units.

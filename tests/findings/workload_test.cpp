@@ -10,6 +10,7 @@
 
 #include "findings/one/shape_story.h"
 #include "findings/one/workload_machine.h"
+#include "findings/workload_script.h"
 #include "perf/device_match.h"
 #include "perf/platform.h"
 #include "support/analyzed.h"
@@ -19,50 +20,7 @@ namespace {
 
 using testing::Analyze;
 using testing::Analyzed;
-using testing::Shapes;
 using testing::TraceText;
-
-constexpr const char* kBf16 = "c10::BFloat16";
-
-// Work that follows work: ops of 10 us, each with one kernel.
-class Script {
- public:
-  Script& Op(std::string_view name, std::string_view kernel, double us, std::string_view dims,
-             std::string_view type = kBf16, int operands = 2, std::string_view more = {}) {
-    text_.OpWithKernel(
-        name, host_, 8, kernel, gpu_, us, ++id_,
-        dims.empty() ? std::string() : Shapes(dims, type, operands) + std::string(more));
-    host_ += 10;
-    gpu_ += us + 1;
-    return *this;
-  }
-  Script& Replayed(std::string_view kernel, double us) {  // from the graph launched before
-    text_.Kernel(kernel, gpu_, us, graph_);
-    gpu_ += us + 1;
-    return *this;
-  }
-  Script& Graph() {
-    graph_ = ++id_;
-    text_.Runtime("cudaGraphLaunch", host_, 8, graph_);
-    host_ += 10;
-    return *this;
-  }
-  // A module around the work of `ops` of 10 us each, which come next.
-  Script& Module(std::string_view name, int ops) {
-    text_.Module(name, host_ - 0.5, 10.0 * ops);
-    return *this;
-  }
-  Script& Note(std::string_view name, int ops) {
-    text_.Annotation(name, host_ - 0.5, 10.0 * ops);
-    return *this;
-  }
-  TraceText& text() { return text_; }
-
- private:
-  TraceText text_;
-  double host_ = 10, gpu_ = 1000;
-  std::int64_t id_ = 0, graph_ = 0;
-};
 
 std::string Of(const Analyzed& one, WorkloadPart part) {
   return one.analysis.workload[part].value;

@@ -218,9 +218,8 @@ constexpr AdviceInfo kAdvices[] = {
      "send the all_to_all in 16 bits (TorchRec: quantized communication); and the next batch's "
      "indices while this one computes (TrainPipelineSparseDist)"},
     {A::kBalanceExchange, "balance_exchange",
-     "balance what the ranks send each other (experts: replicate and place the busy ones), and use "
-     "the "
-     "library's low-latency mode over the fastest links"},
+     "balance what the ranks send each other (experts: replicate busy ones); use low-latency "
+     "transport"},
     {A::kPrefetchToDevice, "prefetch_to_device",
      "copy the next batch on a stream of its own while this one computes"},
     {A::kProductAndShuffle, "product_and_shuffle",

@@ -502,13 +502,12 @@ class ReplayCauses {
   static bool IsOfPytorch(std::string_view kernel) {
     return ledger::ClassifyKernelName(kernel).library == "pytorch_native";
   }
-
-  // Where no kernel is known that does it, a compiler has to, before the graph is captured.
-  std::string CompiledBefore() const {
+  // Where no kernel is known that does it: a compiler, before the graph is captured.
+  std::string CompiledBefore(bool pytorch) const {
+    if (!pytorch)
+      return "Fuse each chain by hand: `torch.compile` does not see into custom kernels";
     return work_.before_torch2
-               ? "Script the module before it is captured (`torch.jit.script`), which fuses "
-                 "pointwise "
-                 "ops"
+               ? "Script the module before it is captured (`torch.jit.script`)"
                : "Compile the module before it is captured (`torch.compile`): one kernel a chain";
   }
 
@@ -534,14 +533,7 @@ class ReplayCauses {
       if (!fusion.empty() && fusions.find(fusion) == std::string::npos)
         fusions += fmt::format("{}Fuse {} into one kernel", fusions.empty() ? "" : ". ", fusion);
     }
-    constexpr double kMostly = 0.5;
-    if (fusions.empty()) {
-      fusions =
-          all.pytorch_us >= kMostly * all.us
-              ? CompiledBefore()
-              : "Fuse each chain into one hand-written kernel: `torch.compile` does not see into "
-                "custom kernels";
-    }
+    if (fusions.empty()) fusions = CompiledBefore(2 * all.pytorch_us >= all.us);
     // A kernel that does the work of several takes longer than the longest of them.
     constexpr double kFused = 0.85;
     const double most = kFused * all.saved_us / all.us;
