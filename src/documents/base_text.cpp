@@ -382,6 +382,8 @@ void AddHostRows(const findings::Analysis& analysis, double busy, MarkdownTable*
               BaseShare(analysis, all - std::min(busy, all))});
   const findings::WallBase& wall = analysis.wall;
   if (wall.known) {
+    table->Row({"If GPU work took no time", EachMs(analysis, wall.host_floor_ms),
+                std::string(kAbsentText)});
     table->Row({"What savings are of", EachMs(analysis, SavingBaseMs(analysis)),
                 std::string(kAbsentText)});
     table->Row(
