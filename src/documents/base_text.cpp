@@ -42,7 +42,7 @@ std::string BoundPhrase(const findings::Analysis& analysis) {
   if (analysis.bound.kind == ledger::BoundKind::kUnknown) return "";
   const double all = analysis.base.total_ms;
   const double host = std::min(MsOf(books.host.alone_ns), all);
-  const double gpu = std::min(MsOf(books.gpu.busy_ns), all);
+  const double gpu = std::min(MsOf(analysis.base.balance.busy_ns()), all);
   const std::string work =
       fmt::format("host work {}, GPU work {}", EachMs(analysis, host), EachMs(analysis, gpu));
   switch (analysis.bound.kind) {
