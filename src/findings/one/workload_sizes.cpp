@@ -21,6 +21,8 @@ constexpr std::int64_t kHeadMax = 512;
 constexpr std::int64_t kExpertsMax = 1024;
 constexpr double kConfirmedShare = 0.7;  // of the time of the width that products have most often
 constexpr double kAttentionShare = 0.4;  // of the time of attention, to be the model's own
+constexpr std::int64_t kAxisMost = 1 << 20;  // of heads, and of one head
+constexpr std::int64_t kTokensMost = std::int64_t{1} << 40;
 constexpr std::size_t kUnfusedMax = 32;  // attentions that are taken apart
 
 std::optional<std::int64_t> DetailOf(const Operation& operation, std::string_view key) {
@@ -110,7 +112,9 @@ class SizeFinder {
     } else {
       return;
     }
-    if (sizes.heads > 0 && sizes.head > 0) out_.attentions.push_back(std::move(sizes));
+    const bool sensible = sizes.heads > 0 && sizes.heads <= kAxisMost && sizes.head > 0 &&
+                          sizes.head <= kAxisMost && sizes.queries <= kTokensMost;
+    if (sensible) out_.attentions.push_back(std::move(sizes));
   }
 
   // The batch and the heads that a product over both stands for, from a tensor that has them apart.
