@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace jarvis {
@@ -22,6 +24,12 @@ T LowerMedian(std::vector<T> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+// Between both. Linear. REQUIRES: there is a value.
+inline std::int64_t MedianOfTimes(std::vector<std::int64_t> values) {
+  const std::int64_t lower = LowerMedian(values);
+  return lower + (UpperMedian(std::move(values)) - lower) / 2;
 }
 
 }  // namespace jarvis

@@ -13,6 +13,10 @@ std::string ThreeDigits(double value);
 // The same with another number of significant digits.
 std::string PlainDigits(double value, int digits);
 
+inline double MillisOf(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e6;
+}
+
 // Decimal units, three significant digits: "512 B", "4.1 kB", "33.6 MB", "52.4 GB", "1.2 TB".
 std::string BytesText(double bytes);
 

@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "documents/iteration_text.h"
 #include "documents/limits_text.h"
 #include "documents/markdown_text.h"
-#include "documents/time_parts.h"
 #include "findings/one/wall_plan.h"
 #include "session/trace_frames.h"
 
@@ -20,7 +20,6 @@ namespace {
 
 constexpr double kPartShown = 0.5;   // percent of the base
 constexpr double kExposedTold = 10;  // ... of collectives that nothing hides, told apart from work
-constexpr double kRestShown = 0.3;   // ... of all smaller parts, so that rows add up to the whole
 
 // A sum has a low end where some of its parts have one, however wide the others make it.
 bool HasLowEnd(const findings::Range& sum) {
@@ -41,8 +40,8 @@ std::string BoundPhrase(const findings::Analysis& analysis) {
   const ledger::Books& books = analysis.frames->books;
   if (analysis.bound.kind == ledger::BoundKind::kUnknown) return "";
   const double all = analysis.base.total_ms;
-  const double host = std::min(MsOf(books.host.alone_ns), all);
-  const double gpu = std::min(MsOf(analysis.base.balance.busy_ns()), all);
+  const double host = std::min(MillisOf(books.host.alone_ns), all);
+  const double gpu = std::min(MillisOf(analysis.base.balance.busy_ns()), all);
   const std::string work =
       fmt::format("host work {}, GPU work {}", EachMs(analysis, host), EachMs(analysis, gpu));
   switch (analysis.bound.kind) {
@@ -53,10 +52,10 @@ std::string BoundPhrase(const findings::Analysis& analysis) {
           work, EachMs(analysis, all - host), EachMs(analysis, all - gpu));
     case ledger::BoundKind::kCommunication:
       return fmt::format("bound by exposed communication ({} of waiting or transfer): {}",
-                         EachMs(analysis, MsOf(analysis.base.balance.exposed_comm_ns)), work);
+                         EachMs(analysis, MillisOf(analysis.base.balance.exposed_comm_ns)), work);
     case ledger::BoundKind::kHost: {
       const auto& idle = books.wall.idle_ns;
-      const std::int64_t input = idle[static_cast<std::size_t>(ledger::IdleCause::kInput)];
+      const std::int64_t input = books.wall.Of(ledger::IdleCause::kInput);
       if (input > 0 && input == *std::max_element(idle.begin(), idle.end()))
         return fmt::format("input-bound: {}", work);
       return fmt::format("host-bound: {}", work);
@@ -82,7 +81,7 @@ struct OddGroup {
   std::string_view why;
   std::size_t count = 0;
   std::int64_t ns = 0;
-  double mean_ms() const { return MsOf(ns) / static_cast<double>(count); }
+  double mean_ms() const { return MillisOf(ns) / static_cast<double>(count); }
 };
 std::vector<OddGroup> OddGroups(const findings::Analysis& analysis) {
   std::vector<OddGroup> groups;  // by the first of each
@@ -102,12 +101,11 @@ std::string OddUnits(const findings::Analysis& analysis) {
   const std::string& unit = analysis.base.unit;
   std::string text;
   for (const OddGroup& one : OddGroups(analysis)) {
-    const double mean = one.mean_ms();
-    text +=
-        fmt::format("{}{} ({})", text.empty() ? "" : ", ",
-                    one.count == 1 ? fmt::format("one {} of {}", unit, Ms(mean))
-                                   : fmt::format("{} {}s of {} each", one.count, unit, Ms(mean)),
-                    one.why);
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ",
+                        one.count == 1
+                            ? fmt::format("one {} of {}", unit, Ms(one.mean_ms()))
+                            : fmt::format("{} {}s of {} each", one.count, unit, Ms(one.mean_ms())),
+                        one.why);
   }
   return text;
 }
@@ -117,8 +115,8 @@ std::string ApartText(const findings::Analysis& analysis) {
   const analysis::Balance& all = frames.whole;
   std::string text;
   const auto add = [&](std::int64_t ns, const char* what) {
-    if (MsOf(ns) * 100 < kPartShown * MsOf(all.total_ns)) return;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", Ms(MsOf(ns)), what);
+    if (MillisOf(ns) * 100 < kPartShown * MillisOf(all.total_ns)) return;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", Ms(MillisOf(ns)), what);
   };
   const analysis::BaseOfTime& base = frames.base;
   add(base.unrecorded_ns - frames.holes_ns(),
@@ -132,8 +130,7 @@ std::string ApartText(const findings::Analysis& analysis) {
   if (base.warm_estimated)
     add(base.one_time_ns, "of one-time initialization (first launches, set-up, memory)");
   if (frames.apart()) {
-    const std::string apart = OddUnits(analysis);
-    text += (text.empty() ? "" : ", ") + apart;
+    text += (text.empty() ? "" : ", ") + OddUnits(analysis);
   }
   return text.empty() ? "" : " Left out: " + text + ".";
 }
@@ -152,7 +149,7 @@ std::optional<StepSpread> SpreadOf(const findings::Analysis& analysis) {
   StepSpread spread;
   for (const analysis::StepFrame& step : frames.steps) {
     if (!step.steady) continue;
-    const double ms = MsOf(step.host_ns());
+    const double ms = MillisOf(step.host_ns());
     if (spread.least_ms == 0 || ms < spread.least_ms) spread.least_ms = ms;
     if (ms <= spread.most_ms) continue;
     spread.most_ms = ms;
@@ -300,9 +297,9 @@ namespace {
 
 // Waiting in collectives is no work, where it is much of the step.
 std::string WorkPhrase(const findings::Analysis& analysis) {
-  const double busy = MsOf(analysis.base.balance.busy_ns());
-  const double exposed = MsOf(analysis.base.balance.exposed_comm_ns);
-  const double foreign = MsOf(Length(analysis.frames->frames.foreign_busy));
+  const double busy = MillisOf(analysis.base.balance.busy_ns());
+  const double exposed = MillisOf(analysis.base.balance.exposed_comm_ns);
+  const double foreign = MillisOf(Length(analysis.frames->frames.foreign_busy));
   if (busy <= 0 && foreign > 0) {
     return fmt::format(
         "none of the GPU work that it launches is recorded; meanwhile the GPU works for {} on what "
@@ -374,7 +371,7 @@ namespace {
 // What the halves of the base take, and what savings are of.
 void AddHostRows(const findings::Analysis& analysis, double busy, MarkdownTable* table) {
   const double all = analysis.base.total_ms;
-  const double host = std::min(MsOf(analysis.frames->books.host.alone_ns), all);
+  const double host = std::min(MillisOf(analysis.frames->books.host.alone_ns), all);
   table->Row({"Host work", EachMs(analysis, host), BaseShare(analysis, host)});
   table->Row({"Faster GPU work alone saves at most", EachMs(analysis, all - host),
               BaseShare(analysis, all - host)});
@@ -399,28 +396,28 @@ void AddHostRows(const findings::Analysis& analysis, double busy, MarkdownTable*
 
 std::string ToldTable(const findings::Analysis& analysis) {
   const analysis::TimeFrames& frames = analysis.frames->frames;
-  const double busy = MsOf(analysis.base.balance.busy_ns());
+  const double busy = MillisOf(analysis.base.balance.busy_ns());
   MarkdownTable table({"Of the " + analysis.base.unit, "Value", "Share"});
   table.Row({"GPU works", EachMs(analysis, busy), BaseShare(analysis, busy)});
-  const double exposed = MsOf(analysis.base.balance.exposed_comm_ns);
+  const double exposed = MillisOf(analysis.base.balance.exposed_comm_ns);
   if (exposed > 0) {
     table.Row({"GPU computes or copies", EachMs(analysis, busy - exposed),
                BaseShare(analysis, busy - exposed)});
     table.Row({"GPU only communicates", EachMs(analysis, exposed), BaseShare(analysis, exposed)});
   }
-  if (const double unassessed = UnassessedMs(analysis); unassessed > 0)
+  if (const double unassessed = analysis.UnassessedMs(); unassessed > 0)
     table.Row({"Not assessed", EachMs(analysis, unassessed), BaseShare(analysis, unassessed)});
   const auto row = [&](const char* name, double ms) {
     table.Row({name, Ms(ms), std::string(kAbsentText)});
   };
   row("Left out: GPU at work of before, or at none that is recorded",
-      MsOf(frames.base.unrecorded_ns - frames.holes_ns()));
+      MillisOf(frames.base.unrecorded_ns - frames.holes_ns()));
   if (!frames.base.holes.empty())
-    row("Left out: between steps that are not recorded", MsOf(frames.holes_ns()));
+    row("Left out: between steps that are not recorded", MillisOf(frames.holes_ns()));
   if (frames.base.warm_estimated)
-    row("Left out: what only a first pass takes", MsOf(frames.base.one_time_ns));
+    row("Left out: what only a first pass takes", MillisOf(frames.base.one_time_ns));
   if (const std::int64_t outside = OutsideNs(analysis); outside > 0)
-    row("Left out: GPU work outside of the steps", MsOf(outside));
+    row("Left out: GPU work outside of the steps", MillisOf(outside));
   if (const auto spread = SpreadOf(analysis)) {
     row("Shortest step", spread->least_ms);
     row("Longest step", spread->most_ms);

@@ -10,10 +10,6 @@
 
 namespace jarvis::documents {
 
-inline double MsOf(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e6;
-}
-
 // "382.5 ms" of one step, where `ms` is of all of them.
 // "Calls", or "Calls a step" where several are recorded; of one unit, without the calls of others.
 std::string CallsTitle(const findings::Analysis& analysis);

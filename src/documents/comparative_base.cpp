@@ -27,7 +27,7 @@ std::string NotInBase(const analysis::BaseOfTime& base) {
   const auto add = [&](std::int64_t ns, const std::string& what) {
     any = any || ns > 0;
     if (static_cast<double>(ns) >= kShown * static_cast<double>(recording) && ns > 0)
-      parts.push_back(fmt::format("{} {}", Ms(MsOf(ns)), what));
+      parts.push_back(fmt::format("{} {}", Ms(MillisOf(ns)), what));
   };
   if (!base.one_time_in_base) add(base.one_time_ns, "of one-time work");
   add(base.unrecorded_ns, base.head.foreign.empty()
@@ -49,7 +49,7 @@ std::int64_t OneTimeInBase(const analysis::BaseOfTime& base) {
 std::string BaseOfSide(const findings::Analysis& analysis, int side) {
   const analysis::BaseOfTime& base = analysis.frames->frames.base;
   std::string text = fmt::format("Base of the {}: {} of {}", kSides[side], OneUnit(base.unit),
-                                 Ms(MsOf(base.unit_ns())));
+                                 Ms(MillisOf(base.unit_ns())));
   if (base.count > 1) text += fmt::format(", mean of {}", base.count);
   if (base.warm_estimated) text += ", estimated warm from one cold pass";
   return text + "; " + NotInBase(base) + ".";
@@ -95,7 +95,7 @@ std::vector<std::string> UnlikeBases(const findings::ComparedPair& pair) {
     const std::int64_t other = OneTimeInBase(i == 0 ? b : a);
     if (static_cast<double>(own - other) > kMuch * static_cast<double>((i == 0 ? a : b).ns()))
       reasons.push_back(
-          fmt::format("the {}'s holds {} of one-time work", kSides[i], Ms(MsOf(own))));
+          fmt::format("the {}'s holds {} of one-time work", kSides[i], Ms(MillisOf(own))));
   }
   const std::set<std::string> codes[2] = {LimitsOf(*sides[0]), LimitsOf(*sides[1])};
   for (int i = 0; i < 2; ++i) {

@@ -281,8 +281,8 @@ class FindingsWriter {
 }  // namespace
 
 std::string LineName(const findings::BalanceLine& line) {
-  if (line.work) return std::string(LineWords(*line.work));
-  return line.idle ? std::string(LineWords(*line.idle)) : line.name;
+  if (line.work) return LineWords(*line.work);
+  return line.idle ? LineWords(*line.idle) : line.name;
 }
 
 namespace {

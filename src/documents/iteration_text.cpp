@@ -8,16 +8,13 @@
 #include <fmt/format.h>
 
 #include "base/median.h"
+#include "base/number_text.h"
 #include "documents/markdown_text.h"
 
 namespace jarvis::documents {
 namespace {
 
 using analysis::Iteration;
-
-double MsOfIteration(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e6;
-}
 
 std::string Requests(std::int64_t n) {
   return fmt::format("{} request{}", n, n == 1 ? "" : "s");
@@ -67,12 +64,12 @@ std::optional<IterationPace> PaceOf(const std::vector<Iteration>& iterations) {
   pace.context_requests = count([](const Iteration& i) { return i.sums.context_requests; });
   pace.context_tokens = count([](const Iteration& i) { return i.sums.c_sq; });
   pace.requests = count([](const Iteration& i) { return i.sums.generation_requests; });
-  pace.busy_ms = median([](const Iteration& i) { return MsOfIteration(i.busy_ns); });
+  pace.busy_ms = median([](const Iteration& i) { return MillisOf(i.busy_ns); });
   std::vector<double> periods, between;
   for (const Iteration* one : of_phase) {
     if (!one->period_ns || *one->period_ns <= 0) continue;
-    periods.push_back(MsOfIteration(*one->period_ns));
-    between.push_back(MsOfIteration(*one->period_ns - (one->host.end - one->host.start)));
+    periods.push_back(MillisOf(*one->period_ns));
+    between.push_back(MillisOf(*one->period_ns - (one->host.end - one->host.start)));
   }
   pace.periods = periods.size();
   if (!periods.empty()) {

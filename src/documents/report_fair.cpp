@@ -174,7 +174,7 @@ std::string Fair::SummaryParagraph() const {
     text += " " + NothingText(analysis_);
   } else if (analysis_.wall.together_ms) {
     text += " " + TogetherSentence(analysis_) + FirstSentence();
-  } else if (analysis_.unassessed.empty() && analysis_.combined.savings_ms.high > 0) {
+  } else if (analysis_.UnassessedKinds().empty() && analysis_.combined.savings_ms.high > 0) {
     text += fmt::format(" All recommendations together save at most {} of GPU time.",
                         EachMs(analysis_, analysis_.combined.savings_ms.high));
   }

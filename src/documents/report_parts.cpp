@@ -549,7 +549,7 @@ std::vector<const findings::Operation*> TopOperations(const findings::Analysis& 
 std::string NothingText(const findings::Analysis& analysis) {
   std::string why;
   // What keeps the analysis from judging is no good news.
-  bool judged = analysis.totals.has_gpu_work && analysis.nothing_to_save;
+  bool judged = analysis.totals.has_gpu_work && analysis.NothingToSave();
   for (const std::string& code : analysis.nothing_because) {
     why += " " + WarningText(code);
     if (code.starts_with("no_") || code == "graph_replay") judged = false;

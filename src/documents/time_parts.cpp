@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "documents/base_text.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
@@ -24,53 +25,51 @@ constexpr double kRestOfLines = 0.3;   // percent, so that rows add up to the wh
 struct WordsOfLine {
   std::string_view name, look;
 };
-constexpr std::string_view kGpu = "GPU: ";
 
-// By WorkKind.
+// By WorkKind, without what LineWords puts before it.
 constexpr std::array<WordsOfLine, ledger::kWorkKinds> kWorkWords = {{
-    {"GPU: GEMMs", "gemm"},
-    {"GPU: convolutions", "gemm"},
-    {"GPU: attention", "attention"},
-    {"GPU: normalization", "compute"},
-    {"GPU: softmax", "compute"},
-    {"GPU: pooling", "compute"},
-    {"GPU: element-wise kernels", "compute"},
-    {"GPU: reductions", "compute"},
-    {"GPU: casts and quantization", "move"},
-    {"GPU: layout changes and transposes", "move"},
-    {"GPU: device copies and fills", "move"},
+    {"GEMMs", "gemm"},
+    {"convolutions", "gemm"},
+    {"attention", "attention"},
+    {"normalization", "compute"},
+    {"softmax", "compute"},
+    {"pooling", "compute"},
+    {"element-wise kernels", "compute"},
+    {"reductions", "compute"},
+    {"casts and quantization", "move"},
+    {"layout changes and transposes", "move"},
+    {"device copies and fills", "move"},
     {"Exposed copies between host and device", "copy"},
-    {"GPU: gather, scatter, sort and embedding kernels", "compute"},
-    {"GPU: optimizer", "compute"},
-    {"GPU: sampling", "compute"},
-    {"GPU: random numbers", "compute"},
+    {"gather, scatter, sort and embedding kernels", "compute"},
+    {"optimizer", "compute"},
+    {"sampling", "compute"},
+    {"random numbers", "compute"},
     {"Exposed communication", "comm"},
     {"Exposed communication: barriers and notifications", "comm"},
-    {"GPU: kernels of unknown kind", "compute"},
+    {"kernels of unknown kind", "compute"},
 }};
 
-// By IdleCause.
+// By IdleCause, without "GPU idle: ".
 constexpr std::array<WordsOfLine, ledger::kIdleCauses> kIdleWords = {{
-    {"GPU idle: host issuing ops", "ops"},
-    {"GPU idle: host between two launches", "ops"},
-    {"GPU idle: host in Python", "host"},
-    {"GPU idle: host outside recorded ops", "host"},
-    {"GPU idle: waiting for input data", "host"},
-    {"GPU idle: driver allocator (cudaMalloc, cudaFree)", "first"},
-    {"GPU idle: first calls (lazy loading, set-up)", "first"},
-    {"GPU idle: host thread not scheduled or blocked", "host"},
-    {"GPU idle: round trip after a synchronization", "wait"},
-    {"GPU idle: launch latency", "wait"},
-    {"GPU idle: gaps between queued kernels", "wait"},
-    {"GPU idle: after the last GPU work", "edge"},
-    {"GPU idle: launch not recorded", "edge"},
-    {"GPU idle: no host events recorded", "edge"},
+    {"host issuing ops", "ops"},
+    {"host between two launches", "ops"},
+    {"host in Python", "host"},
+    {"host outside recorded ops", "host"},
+    {"waiting for input data", "host"},
+    {"driver allocator (cudaMalloc, cudaFree)", "first"},
+    {"first calls (lazy loading, set-up)", "first"},
+    {"host thread not scheduled or blocked", "host"},
+    {"round trip after a synchronization", "wait"},
+    {"launch latency", "wait"},
+    {"gaps between queued kernels", "wait"},
+    {"after the last GPU work", "edge"},
+    {"launch not recorded", "edge"},
+    {"no host events recorded", "edge"},
 }};
-constexpr WordsOfLine kUnrecordedWords = {"GPU work launched before the trace", "edge"};
-
-TimePart PartOf(const WordsOfLine& words, std::int64_t ns, const ledger::Bound& bound) {
-  TimePart part{std::string(words.name), words.look, MsOf(ns), std::nullopt, bound.ns.has_value()};
-  if (bound.ns) part.avoidable_ms = MsOf(*bound.ns);
+TimePart PartOf(std::string name, std::string_view look, std::int64_t ns,
+                const ledger::Bound& bound) {
+  TimePart part{std::move(name), look, MillisOf(ns), std::nullopt, bound.ns.has_value()};
+  if (bound.ns) part.avoidable_ms = MillisOf(*bound.ns);
   return part;
 }
 
@@ -84,14 +83,17 @@ std::string ProfilerPart(const findings::Analysis& analysis, const TimePart& par
 std::vector<TimePart> Lines(const findings::Analysis& analysis) {
   const ledger::WallBook& wall = analysis.frames->books.wall;
   std::vector<TimePart> lines;
-  for (std::size_t i = 0; i < ledger::kWorkKinds; ++i)
-    lines.push_back(PartOf(kWorkWords[i], wall.work_ns[i], analysis.line_bounds.work[i]));
+  for (std::size_t i = 0; i < ledger::kWorkKinds; ++i) {
+    lines.push_back(PartOf(LineWords(static_cast<WorkKind>(i)), kWorkWords[i].look, wall.work_ns[i],
+                           analysis.line_bounds.work[i]));
+  }
   for (std::size_t i = 0; i < ledger::kIdleCauses; ++i) {
-    lines.push_back(PartOf(kIdleWords[i], wall.idle_ns[i], analysis.line_bounds.idle[i]));
+    lines.push_back(PartOf(LineWords(static_cast<IdleCause>(i)), kIdleWords[i].look,
+                           wall.idle_ns[i], analysis.line_bounds.idle[i]));
     if (static_cast<IdleCause>(i) == IdleCause::kHostIssues)
       lines.back().name += ProfilerPart(analysis, lines.back());
   }
-  lines.push_back(PartOf(kUnrecordedWords, wall.unrecorded_ns, {}));
+  lines.push_back(PartOf("GPU work launched before the trace", "edge", wall.unrecorded_ns, {}));
   lines.back().assessed = true;  // it is none of this program's
   std::erase_if(lines, [](const TimePart& part) { return part.ms <= 0; });
   std::stable_sort(lines.begin(), lines.end(),
@@ -125,12 +127,14 @@ std::string_view WhyUnassessed(const findings::Analysis& analysis) {
 
 }  // namespace
 
-std::string_view LineWords(ledger::WorkKind kind) {
-  return kWorkWords[static_cast<std::size_t>(kind)].name;
+std::string LineWords(ledger::WorkKind kind) {
+  const bool exposed = kind == WorkKind::kHostCopy || ledger::IsCommunication(kind);
+  return fmt::format("{}{}",
+                     exposed ? "" : "GPU: ", kWorkWords[static_cast<std::size_t>(kind)].name);
 }
 
-std::string_view LineWords(ledger::IdleCause cause) {
-  return kIdleWords[static_cast<std::size_t>(cause)].name;
+std::string LineWords(ledger::IdleCause cause) {
+  return fmt::format("GPU idle: {}", kIdleWords[static_cast<std::size_t>(cause)].name);
 }
 
 std::vector<TimePart> TimeParts(const findings::Analysis& analysis) {
@@ -171,23 +175,14 @@ std::string WallTimeTable(const findings::Analysis& analysis) {
   return table.text() + "\n";
 }
 
-double UnassessedMs(const findings::Analysis& analysis) {
-  double ms = 0;
-  for (const WorkKind kind : analysis.unassessed)
-    ms += MsOf(analysis.frames->books.wall.work_ns[static_cast<std::size_t>(kind)]);
-  return ms;
-}
-
 std::string UnassessedSentence(const findings::Analysis& analysis) {
   constexpr std::size_t kNamed = 3;
-  const std::vector<WorkKind>& kinds = analysis.unassessed;
+  const std::vector<WorkKind> kinds = analysis.UnassessedKinds();
   if (kinds.empty()) return "";
   std::string names;
   for (std::size_t i = 0; i < std::min(kNamed, kinds.size()); ++i) {
-    const auto kind = static_cast<std::size_t>(kinds[i]);
-    const double ms = MsOf(analysis.frames->books.wall.work_ns[kind]);
-    std::string_view name = kWorkWords[kind].name;
-    if (name.starts_with(kGpu)) name.remove_prefix(kGpu.size());
+    const double ms = MillisOf(analysis.frames->books.wall.Of(kinds[i]));
+    const std::string_view name = kWorkWords[static_cast<std::size_t>(kinds[i])].name;
     names += fmt::format("{}{} ({})",
                          i == 0                  ? ""
                          : i + 1 == kinds.size() ? " and "
@@ -196,7 +191,7 @@ std::string UnassessedSentence(const findings::Analysis& analysis) {
   }
   if (kinds.size() > kNamed) names += " and other kernels";
   return fmt::format("{} of the {} could not be assessed: {}. {}",
-                     BaseShare(analysis, UnassessedMs(analysis)), analysis.base.unit, names,
+                     BaseShare(analysis, analysis.UnassessedMs()), analysis.base.unit, names,
                      WhyUnassessed(analysis));
 }
 

@@ -21,8 +21,8 @@ struct TimePart {
 };
 
 // "GPU: GEMMs", "GPU idle: host issuing ops": what lines of the wall book are called in texts.
-std::string_view LineWords(ledger::WorkKind kind);
-std::string_view LineWords(ledger::IdleCause cause);
+std::string LineWords(ledger::WorkKind kind);
+std::string LineWords(ledger::IdleCause cause);
 
 // The longest first, the sum of the small ones last.
 std::vector<TimePart> TimeParts(const findings::Analysis& analysis);
@@ -30,8 +30,6 @@ std::vector<TimePart> TimeParts(const findings::Analysis& analysis);
 // Metric | Value | Avoidable | Share of the step: the base and parts of it.
 std::string WallTimeTable(const findings::Analysis& analysis);
 
-// GPU work of large lines that have no bound, in milliseconds of all units.
-double UnassessedMs(const findings::Analysis& analysis);
 // "66% of the step could not be assessed: GEMMs (41.0 ms) and attention (4.1 ms). No shapes were
 // recorded. Record with `record_shapes=True`." Empty: all large lines have a bound.
 std::string UnassessedSentence(const findings::Analysis& analysis);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "documents/markdown_text.h"
 #include "output/chart.h"
 #include "output/html_page.h"
@@ -21,14 +22,10 @@ constexpr std::size_t kColumnsShown = 36;
 constexpr std::size_t kRanksShown = 128;
 constexpr double kRowHeight = 24;
 
-double MsOfNs(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e6;
-}
-
 // Where the first of a column's collectives had all its ranks, from the first of all of them.
 std::string ColumnName(const JointTimeline& joint, std::size_t first) {
   const auto begin = [](const JointCollective& one) { return one.parts[one.last].start_ns; };
-  return documents::Ms(MsOfNs(begin(joint.collectives[first]) - begin(joint.collectives[0])));
+  return documents::Ms(MillisOf(begin(joint.collectives[first]) - begin(joint.collectives[0])));
 }
 
 // Each column is as many collectives in a row as the others, the last perhaps fewer.
@@ -49,7 +46,7 @@ output::HeatMap WaitMap(const analysis::RankSet& set, const JointTimeline& joint
     for (const analysis::JointPart& part : joint.collectives[i].parts) {
       if (part.rank >= ranks) continue;
       std::optional<double>& value = map.values[part.rank * columns + i / each];
-      value = value.value_or(0) + MsOfNs(part.wait_ns);
+      value = value.value_or(0) + MillisOf(part.wait_ns);
     }
   }
   return map;

@@ -20,10 +20,6 @@ using analysis::TimeSpan;
 using ledger::IdleCause;
 using ledger::WorkKind;
 
-std::int64_t NsOf(const ledger::WallBook& wall, WorkKind kind) {
-  return wall.work_ns[static_cast<std::size_t>(kind)];
-}
-
 analysis::RankLedger LedgerOf(const BaseOfTime& base, const ledger::Books& books,
                               const ledger::StepBound& bound) {
   const ledger::WallBook& wall = books.wall;
@@ -33,9 +29,8 @@ analysis::RankLedger LedgerOf(const BaseOfTime& base, const ledger::Books& books
   made.base_ns = base.ns();
   made.busy_ns = books.gpu.busy_ns;
   made.exposed = Intersect(wall.communication, base.base);
-  made.copy_ns = NsOf(wall, WorkKind::kHostCopy);
-  made.compute_ns = books.gpu.busy_ns - made.copy_ns - NsOf(wall, WorkKind::kCommTransfer) -
-                    NsOf(wall, WorkKind::kCommWait);
+  made.copy_ns = wall.Of(WorkKind::kHostCopy);
+  made.compute_ns = books.gpu.busy_ns - made.copy_ns - wall.communication_ns();
   for (std::size_t i = 0; i < ledger::kIdleCauses; ++i) {
     const auto cause = static_cast<IdleCause>(i);
     std::int64_t& of = cause == IdleCause::kNotScheduled ? made.not_scheduled_ns

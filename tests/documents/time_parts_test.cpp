@@ -41,8 +41,6 @@ struct BookedStep {
     frames->books.gpu.kinds[0].ns = Work(WorkKind::kProduct);
     const analysis::BaseOfTime& base = frames->frames.base;
     analysis.line_bounds = ledger::BoundsOf(base, frames->books, floors);
-    analysis.unassessed = ledger::UnassessedKinds(base, frames->books, analysis.line_bounds);
-    analysis.nothing_to_save = ledger::NothingToSave(base, frames->books, analysis.line_bounds);
   }
 };
 
@@ -105,13 +103,13 @@ TEST_CASE("no total of savings is told beside more that nobody assessed") {
 TEST_CASE("nothing is worth doing only where every large line has a bound") {
   BookedStep step;
   step.Judge(AtTheRoof());
-  CHECK_FALSE(step.analysis.nothing_to_save);  // casts could go, and so could idle time
+  CHECK_FALSE(step.analysis.NothingToSave());  // casts could go, and so could idle time
   step.Work(WorkKind::kCast) = 0;
   step.frames->books.wall.idle_ns = {};
   step.Judge(AtTheRoof());
-  CHECK(step.analysis.nothing_to_save);
+  CHECK(step.analysis.NothingToSave());
   step.Judge({});
-  CHECK_FALSE(step.analysis.nothing_to_save);
+  CHECK_FALSE(step.analysis.NothingToSave());
 }
 
 }  // namespace jarvis::documents

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "analysis/ranks/collective_identity.h"
+#include "base/median.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -93,14 +94,6 @@ Places PairByTime(const Calls& reference, const Calls& calls, const Apart& apart
 
 bool FamiliesFit(CommFamily a, CommFamily b) {
   return a == b || a == CommFamily::kOther || b == CommFamily::kOther;
-}
-
-std::int64_t MedianOfTimes(std::vector<std::int64_t> values) {
-  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), half, values.end());
-  if (values.size() % 2 == 1) return *half;
-  const std::int64_t below = *std::max_element(values.begin(), half);
-  return below + (*half - below) / 2;
 }
 
 CallPairs InOrder(std::size_t calls) {

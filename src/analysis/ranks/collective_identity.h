@@ -83,7 +83,4 @@ std::int64_t OnSharedBase(const RankDigest& digest, std::int64_t base_ns, std::i
 std::int64_t FromOrigin(const RankDigest& digest, std::int64_t base_ns, std::int64_t origin_ns,
                         std::int64_t ns);
 
-// Of a list that is not empty.
-std::int64_t MedianOfTimes(std::vector<std::int64_t> values);
-
 }  // namespace jarvis::analysis

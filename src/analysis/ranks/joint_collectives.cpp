@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/ranks/point_to_point.h"
+#include "base/median.h"
 
 namespace jarvis::analysis {
 namespace {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/ranks/rank_replay.h"
+#include "base/median.h"
 
 namespace jarvis::analysis {
 namespace {

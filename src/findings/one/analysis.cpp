@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "findings/one/baseline.h"
@@ -140,9 +141,6 @@ class Analyzer {
     JV_ASSIGN(ground_, WallGroundOf(trace_, job_));
     JV_ASSIGN(out_.bound, session::BoundOf(trace_, job_));
     JV_ASSIGN(out_.line_bounds, session::BoundsOf(trace_, platform_, models_, job_));
-    const analysis::BaseOfTime& base = frames_->frames.base;
-    out_.unassessed = ledger::UnassessedKinds(base, frames_->books, out_.line_bounds);
-    out_.nothing_to_save = ledger::NothingToSave(base, frames_->books, out_.line_bounds);
     return {};
   }
 
@@ -499,6 +497,21 @@ class Analyzer {
 };
 
 }  // namespace
+
+std::vector<ledger::WorkKind> Analysis::UnassessedKinds() const {
+  return ledger::UnassessedKinds(frames->frames.base, frames->books, line_bounds);
+}
+
+double Analysis::UnassessedMs() const {
+  std::int64_t ns = 0;
+  for (const ledger::WorkKind kind : UnassessedKinds())
+    ns += frames->books.wall.Of(kind);
+  return MillisOf(ns);
+}
+
+bool Analysis::NothingToSave() const {
+  return ledger::NothingToSave(frames->frames.base, frames->books, line_bounds);
+}
 
 const CategoryAnalysis* Analysis::FindCategory(std::string_view key) const {
   const auto found = std::find_if(categories.begin(), categories.end(),

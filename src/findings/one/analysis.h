@@ -82,8 +82,6 @@ struct Analysis {
   StepBase base;                                       // what shares of time are of
   ledger::StepBound bound;                             // what bounds it
   ledger::Bounds line_bounds;                          // of the lines of its books
-  std::vector<ledger::WorkKind> unassessed;            // large lines without a bound
-  bool nothing_to_save = false;                        // by the bounds of all lines
   std::optional<CpuSteps> cpu;   // of a recording of host ops without GPU work
   std::vector<Quality> quality;  // the gravest first
   WorkContext context;
@@ -103,6 +101,12 @@ struct Analysis {
   WallBase wall;                             // what savings of wall time are of
   // Findings empty: why there is nothing to fix ("near_roof", "no_gpu_work", "no_platform"...).
   std::vector<std::string> nothing_because;
+
+  // Kinds of GPU work in large lines without a bound, the longest first, and their wall time of all
+  // units (ledger::UnassessedKinds).
+  std::vector<ledger::WorkKind> UnassessedKinds() const;
+  double UnassessedMs() const;
+  bool NothingToSave() const;  // by the bounds of all lines (ledger::NothingToSave)
 
   const CategoryAnalysis* FindCategory(std::string_view key) const;  // by exact key
   const Operation* FindOperation(std::string_view id) const;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/align/graph_capture.h"
+#include "base/number_text.h"
 #include "findings/one/advice_rules.h"
 #include "findings/one/graph_capture.h"
 #include "findings/one/idle_ledger.h"
@@ -28,10 +29,6 @@ constexpr double kHandOverLeft = 0.03;
 constexpr double kLateLeft = 0.6;
 // Of what host time per parameter leaves when all parameters are updated together.
 constexpr double kTogetherPart = 0.1;
-
-double MsOf(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e6;
-}
 
 std::vector<analysis::HostStretch> StretchesOf(const IntervalSet<std::int64_t>& intervals) {
   std::vector<analysis::HostStretch> stretches;
@@ -212,7 +209,7 @@ class HostFindingMaker {
     }
     // The usual call is much shorter.
     return calls >= kMany * leading.count &&
-           4 * MsOf(others) < leading.ms * static_cast<double>(calls - leading.count);
+           4 * MillisOf(others) < leading.ms * static_cast<double>(calls - leading.count);
   }
 
   // Workers take all of the loader's time away, that which the GPU's queue covers, too: a host that
@@ -224,10 +221,10 @@ class HostFindingMaker {
         all.insert(all.end(), phase.spans.begin(), phase.spans.end());
     }
     all = Union(std::move(all));
-    if (MsOf(Length(all)) < cause->idle_ms) return;
+    if (MillisOf(Length(all)) < cause->idle_ms) return;
     cause->least = std::move(cause->changes);
     cause->changes = {analysis::ScaleHost{StretchesOf(all), 0}, PinnedBatches()};
-    cause->moved_ms = MsOf(Length(all));
+    cause->moved_ms = MillisOf(Length(all));
     cause->idle_ms = std::min(cause->moved_ms, ledger_.total_ms);
     cause->left_ms = kHandOverLeft * cause->moved_ms;
   }
@@ -259,7 +256,7 @@ class HostFindingMaker {
 
   void FirstCalls() {
     const analysis::FirstCalls& calls = e_.first_calls;
-    const double once_ms = MsOf(e_.frames.frames.base.one_time_ns);
+    const double once_ms = MillisOf(e_.frames.frames.base.one_time_ns);
     if (once_ms < limits::kHostShareMin / 100 * e_.sections.span_ms) return;
     HostCause cause;
     cause.kind = HostCauseKind::kFirstCalls;
@@ -326,7 +323,7 @@ class HostFindingMaker {
       place.code = group.code;
       place.waits_for = group.waits_for;
       place.count = group.count;
-      place.ms = MsOf(group.total_ns);
+      place.ms = MillisOf(group.total_ns);
       place.idle_ms = ledger_.wait_ms[g];
       place.wait = KindOf(group);
       cause->total_ms += place.ms;
@@ -392,7 +389,7 @@ class HostFindingMaker {
   // of for them.
   bool FillsRest(const IdlePhase& phase) const {
     constexpr double kGoodPart = 0.33;
-    const double rest = e_.base_ms - MsOf(Length(e_.scope.Of(e_.first_calls.intervals)));
+    const double rest = e_.base_ms - MillisOf(Length(e_.scope.Of(e_.first_calls.intervals)));
     const bool first_calls = rest < kGoodPart * e_.base_ms;
     return first_calls && phase.launch_ms >= kGoodPart * rest &&
            static_cast<double>(phase.waits) < limits::kWaitsMin;
@@ -480,7 +477,7 @@ class HostFindingMaker {
       found.spans.push_back(span);
       found.place.name = events.name(replay.launch);
       ++found.place.count;
-      found.place.ms += MsOf(launch.dur_ns);
+      found.place.ms += MillisOf(launch.dur_ns);
     }
     found.spans = Union(std::move(found.spans));
     return found;
@@ -498,9 +495,9 @@ class HostFindingMaker {
     for (const IdlePhase& phase : ledger_.phases) {
       const auto idle = Union(phase.gaps);
       const std::int64_t before_ns = Length(Subtract(idle, replays.spans));
-      const double before_ms = MsOf(before_ns);
+      const double before_ms = MillisOf(before_ns);
       cause.idle_ms += phase.launch_ms + phase.sync_ms;
-      cause.inside_ms += MsOf(Length(idle) - before_ns);
+      cause.inside_ms += MillisOf(Length(idle) - before_ns);
       cause.count += phase.launches;
       gaps.insert(gaps.end(), phase.gaps.begin(), phase.gaps.end());
       if (phase.name.empty() || before_ms <= 0) continue;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/number_text.h"
 #include "base/text.h"
 #include "findings/one/analysis.h"
 #include "findings/one/quality_parts.h"
@@ -143,8 +144,7 @@ class ScopeQualities {
   // Without stacks nobody knows what the host does between ops: it matters where the GPU waits.
   void SilentHost() {
     if (Find("no_stacks") == nullptr) return;
-    const auto outside = static_cast<std::size_t>(ledger::IdleCause::kOutsideOps);
-    const double silent = static_cast<double>(in_.frames->books.wall.idle_ns[outside]) / 1e6;
+    const double silent = MillisOf(in_.frames->books.wall.Of(ledger::IdleCause::kOutsideOps));
     const double percent = in_.base.Percent(silent);
     if (percent < kBears) return;
     Quality& q = Add(
@@ -166,8 +166,8 @@ class ScopeQualities {
   void EventsCost() {
     Quality* q = Find("profiler_events");
     if (q == nullptr || !in_.wall.known) return;
-    const double gpu = static_cast<double>(in_.frames->books.gpu.busy_ns) / 1e6;
-    const double host = static_cast<double>(in_.frames->books.host.alone_ns) / 1e6;
+    const double gpu = MillisOf(in_.frames->books.gpu.busy_ns);
+    const double host = MillisOf(in_.frames->books.host.alone_ns);
     if (host < 0.75 * gpu) return;
     // The cost is of all recorded steps, odd ones too; floors are of those that shares are of.
     const std::size_t recorded = in_.frames->frames.steps.size();

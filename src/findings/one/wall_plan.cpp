@@ -8,7 +8,6 @@
 #include "findings/one/analysis.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/time_scope.h"
-#include "session/trace_frames.h"
 
 namespace jarvis::findings {
 namespace {
@@ -95,11 +94,7 @@ std::optional<Range> TogetherOf(std::span<const Finding> findings) {
 }
 
 std::optional<Range> TogetherOf(const Analysis& analysis) {
-  double unassessed_ms = 0;
-  for (const ledger::WorkKind kind : analysis.unassessed) {
-    const auto at = static_cast<std::size_t>(kind);
-    unassessed_ms += static_cast<double>(analysis.frames->books.wall.work_ns[at]) / 1e6;
-  }
+  const double unassessed_ms = analysis.UnassessedMs();
   for (const Finding& finding : analysis.findings) {
     const WallSaving* best = BestWall(finding);
     if (best == nullptr || finding.one_off) continue;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "base/parallel.h"
 #include "findings/one/analysis.h"
 #include "findings/one/estimates.h"
@@ -239,12 +240,8 @@ class WallAsker {
   // waits that go may take their copies along.
   double HostRoomMs(const Finding& finding) const {
     const ledger::WallBook& wall = analysis_.frames->books.wall;
-    std::int64_t ns = 0;
-    if (finding.host->kind == HostCauseKind::kWaits)
-      ns = wall.work_ns[static_cast<std::size_t>(ledger::WorkKind::kHostCopy)];
-    for (const std::int64_t idle_ns : wall.idle_ns)
-      ns += idle_ns;
-    return static_cast<double>(ns) / 1e6;
+    const bool waits = finding.host->kind == HostCauseKind::kWaits;
+    return MillisOf(wall.total_idle_ns() + (waits ? wall.Of(ledger::WorkKind::kHostCopy) : 0));
   }
 
   // Both ways; returns the one that saves more.

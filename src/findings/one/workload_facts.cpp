@@ -49,6 +49,8 @@ class FactCollector {
     Take(annotations_, &out_.annotations);
     Take(frames_, &out_.frames);
     Take(kernels_, &out_.kernels);
+    for (NamedWork& kernel : out_.kernels)
+      kernel.kind = ledger::ClassifyKernelName(kernel.name).kind;
     Take(copies_, &out_.copies);
   }
 

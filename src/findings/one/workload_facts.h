@@ -10,6 +10,7 @@
 
 #include "findings/one/category_analysis.h"
 #include "findings/one/shapes.h"
+#include "ledger/kinds/work_kind.h"
 #include "session/loaded_trace.h"
 
 namespace jarvis::findings {
@@ -33,6 +34,7 @@ struct NamedWork {
   std::string_view name;
   std::uint64_t count = 0;
   double us = 0;  // of annotations and ops: host time; of kernels: GPU time
+  ledger::WorkKind kind = ledger::WorkKind::kUnknown;  // of kernels
 };
 
 // One operation with its recorded arguments as values.

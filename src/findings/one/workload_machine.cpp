@@ -190,17 +190,18 @@ class MachineTeller {
   void Precision() {
     std::map<std::string, double> us;
     double all = 0, accidental = 0;
-    std::unordered_map<std::string_view, bool> of_product;  // each kernel is looked at once
+    // Each kernel is looked at once: whether it is matrix work, and its precision.
+    std::unordered_map<std::string_view, std::pair<bool, std::string>> looked_at;
     for (const ShapedOperation& one : facts_.operations) {
       const bool matrix =
           one.kind == Kind::kGemm || one.kind == Kind::kSdpa || one.kind == Kind::kConvolution;
       const std::string operand = OperandType(one);
       if (HasDoubles(one)) accidental += KernelUs(*one.operation);
       for (const KernelShare& kernel : one.operation->kernels) {
-        const auto [known, added] = of_product.try_emplace(kernel.name);
-        if (added) known->second = IsMatrixKernel(kernel.name);
-        if (!known->second && !matrix) continue;
-        std::string type = PrecisionOfKernel(kernel.name);
+        const auto [known, added] = looked_at.try_emplace(kernel.name);
+        if (added) known->second = {IsMatrixKernel(kernel.name), PrecisionOfKernel(kernel.name)};
+        if (!known->second.first && !matrix) continue;
+        std::string type = known->second.second;
         if (type.empty() && !matrix) continue;
         if (type.empty()) type = operand;
         if (type.empty()) continue;

@@ -11,7 +11,6 @@
 
 #include "analysis/attribution/attribution.h"
 #include "base/text.h"
-#include "ledger/kinds/work_kind.h"
 #include "perf/iteration_annotation.h"
 
 namespace jarvis::findings {
@@ -404,9 +403,9 @@ class ModelTeller {
     std::vector<std::pair<double, std::uint64_t>> attentions;  // time, calls
     std::set<std::uint64_t> products;                          // calls
     for (const NamedWork& kernel : facts_.kernels) {
-      const ledger::WorkKind kind = ledger::ClassifyKernelName(kernel.name).kind;
-      if (kind == ledger::WorkKind::kAttention) attentions.emplace_back(kernel.us, kernel.count);
-      if (kind == ledger::WorkKind::kProduct) products.insert(kernel.count);
+      if (kernel.kind == ledger::WorkKind::kAttention)
+        attentions.emplace_back(kernel.us, kernel.count);
+      if (kernel.kind == ledger::WorkKind::kProduct) products.insert(kernel.count);
     }
     if (attentions.empty()) return;
     std::sort(attentions.rbegin(), attentions.rend());

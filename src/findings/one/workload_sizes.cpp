@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "ledger/kinds/work_kind.h"
 #include "perf/iteration_annotation.h"
 
 namespace jarvis::findings {
@@ -360,8 +359,7 @@ class SizeFinder {
     if (out_.hidden && main.heads * main.head == *out_.hidden) return;
     double kernels_us = 0, all_us = 0, alike_us = 0;
     for (const NamedWork& kernel : facts_.kernels) {
-      if (ledger::ClassifyKernelName(kernel.name).kind == ledger::WorkKind::kAttention)
-        kernels_us += kernel.us;
+      if (kernel.kind == ledger::WorkKind::kAttention) kernels_us += kernel.us;
     }
     for (const AttentionSizes& one : out_.attentions) {
       all_us += one.gpu_us;

@@ -109,9 +109,6 @@ class GateSide {
   // Of all its units, milliseconds.
   double WholeOf(const std::string& metric) const {
     const ledger::Books& books = frames_.books;
-    const auto wall = [&](WorkKind kind) {
-      return books.wall.work_ns[static_cast<std::size_t>(kind)];
-    };
     std::int64_t ns = 0;
     if (metric == "total") {
       for (const ledger::GpuLine& line : books.gpu.kinds)
@@ -121,9 +118,9 @@ class GateSide {
     } else if (metric == "idle") {
       ns = std::accumulate(books.wall.idle_ns.begin(), books.wall.idle_ns.end(), ns);
     } else if (metric == "exposed_comm") {
-      ns = wall(WorkKind::kCommTransfer) + wall(WorkKind::kCommWait);
+      ns = books.wall.communication_ns();
     } else if (metric == "exposed_copy") {
-      ns = wall(WorkKind::kHostCopy);
+      ns = books.wall.Of(WorkKind::kHostCopy);
     } else {
       ns = frames_.frames.base.ns();
     }

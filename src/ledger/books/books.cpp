@@ -28,9 +28,12 @@ bool IsHosts(IdleCause cause) {
   return cause != IdleCause::kQueuedGap && cause != IdleCause::kNoLaunch;
 }
 
+std::int64_t WallBook::total_idle_ns() const {
+  return std::accumulate(idle_ns.begin(), idle_ns.end(), std::int64_t{0});
+}
+
 std::int64_t WallBook::total_ns() const {
-  return std::accumulate(work_ns.begin(), work_ns.end(), unrecorded_ns) +
-         std::accumulate(idle_ns.begin(), idle_ns.end(), std::int64_t{0});
+  return std::accumulate(work_ns.begin(), work_ns.end(), unrecorded_ns) + total_idle_ns();
 }
 
 Books KeepBooks(const analysis::FrameFacts& facts, const analysis::BaseOfTime& base,

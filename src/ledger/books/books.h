@@ -52,6 +52,12 @@ struct WallBook {
   analysis::TimeSet busy;
   analysis::TimeSet communication;
   analysis::TimeSet host_copies;
+  std::int64_t Of(WorkKind kind) const { return work_ns[static_cast<std::size_t>(kind)]; }
+  std::int64_t Of(IdleCause cause) const { return idle_ns[static_cast<std::size_t>(cause)]; }
+  std::int64_t communication_ns() const {  // exposed
+    return Of(WorkKind::kCommTransfer) + Of(WorkKind::kCommWait);
+  }
+  std::int64_t total_idle_ns() const;
   std::int64_t total_ns() const;
 };
 

@@ -47,11 +47,9 @@ StepBound BoundOf(const analysis::BaseOfTime& base, const Books& books, std::int
   for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
     if (IsHosts(static_cast<IdleCause>(cause))) idle += books.wall.idle_ns[cause];
   }
-  const auto wall = [&](WorkKind kind) {
-    return books.wall.work_ns[static_cast<std::size_t>(kind)];
-  };
-  const std::int64_t communication = wall(WorkKind::kCommTransfer) + wall(WorkKind::kCommWait);
-  const std::int64_t computing = books.gpu.busy_ns - communication - wall(WorkKind::kHostCopy);
+  const std::int64_t communication = books.wall.communication_ns();
+  const std::int64_t computing =
+      books.gpu.busy_ns - communication - books.wall.Of(WorkKind::kHostCopy);
   const bool largest = communication >= computing && communication >= idle;
   std::int64_t host = std::min(books.host.alone_ns, all);
   const auto percent = [&](std::int64_t ns) {
@@ -65,8 +63,7 @@ StepBound BoundOf(const analysis::BaseOfTime& base, const Books& books, std::int
   out.gpu = percent(books.gpu.busy_ns);
   out.host = percent(host);
   out.idle_host = percent(idle);
-  out.not_scheduled =
-      percent(books.wall.idle_ns[static_cast<std::size_t>(IdleCause::kNotScheduled)]);
+  out.not_scheduled = percent(books.wall.Of(IdleCause::kNotScheduled));
   out.kind = KindOfShares(out, largest);
   out.because = fmt::format("the GPU works for {:.0f} % of the time", out.gpu);
   if (out.communication >= kBoundLittle)

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "documents/markdown_text.h"
 
 namespace jarvis::tools {
@@ -18,10 +19,6 @@ using analysis::RankStory;
 
 // With more ranks those that are nothing special are folded into ranges.
 constexpr std::size_t kRankRowsMax = 16;
-
-double MsOfNs(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e6;
-}
 
 // Where all hosts starve, those that come last are no other cause than the rest.
 std::string_view RoleWord(const JobView& job, std::size_t rank) {
@@ -69,21 +66,21 @@ RankRow RowOf(const JobView& job, std::size_t rank) {
   RankRow row;
   row.role = RoleWord(job, rank);
   row.last = story.came_last;
-  row.ms.back() = MsOfNs(story.lost_ns);
+  row.ms.back() = MillisOf(story.lost_ns);
   const auto& ledger = job.set.ranks[rank].ledger;
   if (!ledger) return row;
   row.base = BaseText(*ledger);
-  row.ms[0] = MsOfNs(ledger->base_ns);
-  row.ms[1] = MsOfNs(ledger->busy_ns);
-  row.ms[2] = MsOfNs(ledger->compute_ns);
-  row.ms[3] = MsOfNs(ledger->exposed_ns());
+  row.ms[0] = MillisOf(ledger->base_ns);
+  row.ms[1] = MillisOf(ledger->busy_ns);
+  row.ms[2] = MillisOf(ledger->compute_ns);
+  row.ms[3] = MillisOf(ledger->exposed_ns());
   if (const auto split = analysis::SplitExposed(job.set, job.joint, rank)) {
-    row.ms[kWait] = MsOfNs(split->wait_ns);
-    row.ms[kBubble] = MsOfNs(split->bubble_ns);
-    row.ms[kBubble + 1] = MsOfNs(split->transfer_ns);
-    row.ms[kUnmatched] = MsOfNs(split->unmatched_ns);
+    row.ms[kWait] = MillisOf(split->wait_ns);
+    row.ms[kBubble] = MillisOf(split->bubble_ns);
+    row.ms[kBubble + 1] = MillisOf(split->transfer_ns);
+    row.ms[kUnmatched] = MillisOf(split->unmatched_ns);
   }
-  row.ms[kUnmatched + 1] = MsOfNs(ledger->idle_ns());
+  row.ms[kUnmatched + 1] = MillisOf(ledger->idle_ns());
   return row;
 }
 

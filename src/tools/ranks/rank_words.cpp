@@ -26,10 +26,6 @@ using analysis::RankStory;
 constexpr std::size_t kNameCharactersMax = 60;
 constexpr std::size_t kLeversShown = 5;
 
-double MsOf(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e6;
-}
-
 // Names come from the trace: one line, not endless.
 std::string Quoted(const std::string& name) {
   const std::string line = OneLine(name);
@@ -146,7 +142,7 @@ std::string BubbleVerdict(const JobView& job, double comm) {
   double bubble = 0;
   std::int64_t fill = 0;
   for (const analysis::RankCommTime& of : job.joint.ranks) {
-    bubble += MsOf(of.bubble_ns);
+    bubble += MillisOf(of.bubble_ns);
     fill = std::max(fill, of.fill_ns);
   }
   std::string text = fmt::format(
@@ -170,9 +166,9 @@ std::string NobodyVerdict(const JobView& job) {
   double comm = 0;
   std::size_t late = 0;
   for (const analysis::RankCommTime& of : job.joint.ranks) {
-    wait += MsOf(of.wait_ns);
-    transfer += MsOf(of.transfer_ns);
-    comm += MsOf(of.comm_ns);
+    wait += MillisOf(of.wait_ns);
+    transfer += MillisOf(of.transfer_ns);
+    comm += MillisOf(of.comm_ns);
     late += of.came_last > 0 ? 1 : 0;
   }
   if (wait < kLittle * comm) {
@@ -198,9 +194,9 @@ std::string PlainVerdict(const JobView& job) {
   double bubble = 0;
   double comm = 0;
   for (const analysis::RankCommTime& of : job.joint.ranks) {
-    wait += MsOf(of.wait_ns);
-    bubble += MsOf(of.bubble_ns);
-    comm += MsOf(of.comm_ns);
+    wait += MillisOf(of.wait_ns);
+    bubble += MillisOf(of.bubble_ns);
+    comm += MillisOf(of.comm_ns);
   }
   std::vector<std::size_t> order;
   for (std::size_t rank = 0; rank < job.story.ranks.size(); ++rank) {
@@ -304,7 +300,7 @@ std::int64_t BaseOf(const JobView& job) {
 }
 
 std::string MsText(std::int64_t ns) {
-  return MsDigits(MsOf(ns));
+  return MsDigits(MillisOf(ns));
 }
 
 std::string MsDigits(double ms) {
@@ -431,11 +427,11 @@ std::string CommText(const JobView& job) {
   double transfer = 0;
   double unmatched = 0;
   for (const analysis::RankCommTime& of : job.joint.ranks) {
-    comm += MsOf(of.comm_ns);
-    wait += MsOf(of.wait_ns);
-    bubble += MsOf(of.bubble_ns);
-    transfer += MsOf(of.transfer_ns);
-    unmatched += MsOf(of.unmatched_ns);
+    comm += MillisOf(of.comm_ns);
+    wait += MillisOf(of.wait_ns);
+    bubble += MillisOf(of.bubble_ns);
+    transfer += MillisOf(of.transfer_ns);
+    unmatched += MillisOf(of.unmatched_ns);
   }
   if (!(comm > 0)) return {};
   if (job.set.ranks.size() == 1) {
@@ -530,15 +526,15 @@ Json VerdictJson(const JobView& job, const std::string& text,
                  const std::vector<LaterLever>& later) {
   Json verdict = Json::object();
   verdict["text"] = text;
-  verdict["wall_ms"] = std::round(MsOf(job.story.wall_ns) * 1000) / 1000;
-  verdict["base_ms"] = std::round(MsOf(BaseOf(job)) * 1000) / 1000;
-  verdict["lost_ms"] = std::round(MsOf(job.story.lost_ns) * 1000) / 1000;
+  verdict["wall_ms"] = std::round(MillisOf(job.story.wall_ns) * 1000) / 1000;
+  verdict["base_ms"] = std::round(MillisOf(BaseOf(job)) * 1000) / 1000;
+  verdict["lost_ms"] = std::round(MillisOf(job.story.lost_ns) * 1000) / 1000;
   Json levers = Json::array();
   for (const JobLever& lever : job.story.levers) {
     if (levers.size() == kLeversShown) break;
     const PathTexts paths = PathsOf(job, lever);
     levers.push_back({{"change", LeverText(job, lever)},
-                      {"saved_ms", std::round(MsOf(lever.saved_ns) * 1000) / 1000}});
+                      {"saved_ms", std::round(MillisOf(lever.saved_ns) * 1000) / 1000}});
     if (!paths.a.empty()) levers.back()["path_a"] = paths.a;
     if (!paths.b.empty()) levers.back()["path_b"] = paths.b;
   }

@@ -122,7 +122,7 @@ Result<Answer> RenderReport(session::Workspace& workspace, const Json& arguments
     answer.summary +=
         fmt::format(", together {} of {} of wall time", documents::Ms(wall.together_ms->mid),
                     documents::Ms(wall.wall_ms));
-  } else if (one.analysis->unassessed.empty() && combined.savings_ms.high > 0) {
+  } else if (one.analysis->UnassessedKinds().empty() && combined.savings_ms.high > 0) {
     answer.summary +=
         fmt::format(", together at most {} of {}", documents::Ms(combined.savings_ms.high),
                     documents::Ms(one.analysis->totals.window_ms));
