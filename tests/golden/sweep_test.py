@@ -70,7 +70,8 @@ class Truth(Case):
         self.assertEqual(answer["best"], "512thread_28ch")
         self.assertTrue(answer["complete"])
         self.assertEqual(answer["confidence"], "medium")  # one step
-        self.assertIn(f"rank {truth['straggler_rank']} arrives last in ", answer["summary"])
+        # By the starts alone 76 %, with clocks aligned 74.5 %; by more than these may be wrong:
+        self.assertIn(f"rank {truth['straggler_rank']} arrives last in 70 %", answer["summary"])
         by_config = {row[0]: dict(zip(answer["columns"], row)) for row in answer["rows"]}
         for config in truth["ground_truth"]:
             row = by_config[f"{config['threads']}thread_{config['channels']}ch"]

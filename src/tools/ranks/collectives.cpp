@@ -117,6 +117,7 @@ std::string Headline(const RankSet& set, const CollectiveReport& report, bool wi
   double all = 0;
   for (const analysis::SyncedCollective& one : report.synced) {
     for (const auto& rank : one.ranks) {
+      if (!rank.wait) continue;  // not all ranks that must meet have it
       wait += std::min(*rank.wait, report.matching.calls[rank.call].time.dur);
       all += report.matching.calls[rank.call].time.dur;
     }
