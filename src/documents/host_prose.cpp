@@ -369,6 +369,7 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
       return fmt::format("GPU idle {} the replay of its graph, {} {}", ReplayWhere(analysis, cause),
                          EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis));
     case HostCauseKind::kFirstCalls: return "One-time initialization takes " + Ms(OnceOf(finding));
+    case HostCauseKind::kStop:  // its rule has the words
     case HostCauseKind::kDescheduled: break;
   }
   return "The process had no CPU for " + Ms(cause.total_ms);
@@ -389,6 +390,7 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
           "what follows.",
           PhasesText(analysis, cause));
     case HostCauseKind::kFirstCalls: return FirstCallsInsight(analysis, finding);
+    case HostCauseKind::kStop:
     case HostCauseKind::kDescheduled: break;
   }
   return fmt::format(

@@ -12,10 +12,11 @@ struct ProfilingCostKey {
   bool operator==(const ProfilingCostKey&) const = default;
 };
 
-// Two answers of one search: each has what the other has not.
+// Answers of one search: each has what the others have not.
 struct HostTrouble {
   analysis::FirstCalls first_calls;
   analysis::Descheduled descheduled;
+  std::vector<analysis::HostStop> stops;
 };
 
 struct HostTroubleKey {
@@ -32,6 +33,7 @@ std::size_t BytesOf(const analysis::ProfilingCost& cost) {
 
 std::size_t BytesOf(const HostTrouble& trouble) {
   return sizeof(trouble) + trouble.first_calls.calls.capacity() * sizeof(analysis::FirstCall) +
+         trouble.stops.capacity() * sizeof(analysis::HostStop) +
          trouble.descheduled.pieces.capacity() * sizeof(analysis::SilentPiece) +
          (trouble.first_calls.intervals.capacity() + trouble.descheduled.intervals.capacity()) *
              sizeof(Interval<std::int64_t>);
@@ -61,6 +63,8 @@ Result<std::shared_ptr<const HostTrouble>> HostTroubleOf(const LoadedTrace& trac
                                                  trace.attribution().timeline);
     found.descheduled =
         analysis::FindDescheduled(trace.events(), trace.tree(), pieces, &found.first_calls);
+    JV_TRY(job.Check());
+    found.stops = analysis::FindHostStops(trace.events(), trace.tree());
     return found;
   });
 }
@@ -85,6 +89,12 @@ Result<std::shared_ptr<const analysis::Descheduled>> DescheduledOf(const LoadedT
                                                                    const Job& job) {
   JV_ASSIGN(const auto found, HostTroubleOf(trace, job));
   return std::shared_ptr<const analysis::Descheduled>(found, &found->descheduled);
+}
+
+Result<std::shared_ptr<const std::vector<analysis::HostStop>>> HostStopsOf(
+    const LoadedTrace& trace, const Job& job) {
+  JV_ASSIGN(const auto found, HostTroubleOf(trace, job));
+  return std::shared_ptr<const std::vector<analysis::HostStop>>(found, &found->stops);
 }
 
 }  // namespace jarvis::session

@@ -6,6 +6,7 @@
 
 #include "analysis/host/descheduled.h"
 #include "analysis/host/first_calls.h"
+#include "analysis/host/host_stops.h"
 #include "analysis/host/profiling_cost.h"
 #include "base/job.h"
 #include "base/result.h"
@@ -25,5 +26,9 @@ Result<std::shared_ptr<const analysis::FirstCalls>> FirstCallsOf(const LoadedTra
 // When the host was not running. As above.
 Result<std::shared_ptr<const analysis::Descheduled>> DescheduledOf(const LoadedTrace& trace,
                                                                    const Job& job);
+
+// Where a launching thread stands still in Python.
+Result<std::shared_ptr<const std::vector<analysis::HostStop>>> HostStopsOf(const LoadedTrace& trace,
+                                                                           const Job& job);
 
 }  // namespace jarvis::session

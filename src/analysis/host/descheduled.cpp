@@ -4,12 +4,14 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "analysis/host/runtime_calls.h"
+#include "base/median.h"
 #include "base/run_sort.h"
 
 namespace jarvis::analysis {
@@ -21,13 +23,13 @@ using trace::kNoEvent;
 
 constexpr std::size_t kPiecesMin = 8;
 constexpr std::size_t kNamesMin = 5;
-constexpr double kOverUsualSelf = 100;   // a piece is that many times the usual call
-constexpr double kLongShareMax = 0.1;    // of the calls of a name
-constexpr std::uint64_t kCallsMin = 10;  // of a name, to know what is usual
-constexpr double kOfOneNameMax = 0.4;    // of the pieces: else it is that call which is slow
-constexpr double kSharePercentMin = 1;   // of the host's time: less is noise of any machine
-constexpr double kBetweenCalls = 1.5;    // times the longest piece inside a call
-constexpr std::int64_t kActiveMin = 3;   // events of other threads
+constexpr double kOverUsualSelf = 30;   // a piece is that many times the usual call
+constexpr double kLongShareMax = 0.1;   // of the calls of a name
+constexpr std::uint64_t kCallsMin = 4;  // of a name, to know what is usual
+constexpr double kOfOneNameMax = 0.4;   // of the pieces: else it is that call which is slow
+constexpr double kSharePercentMin = 1;  // of the host's time: less is noise of any machine
+constexpr double kBetweenCalls = 1.5;   // times the longest piece inside a call
+constexpr std::int64_t kActiveMin = 3;  // events of other threads
 
 class FreezeFinder {
  public:
@@ -41,12 +43,15 @@ class FreezeFinder {
     std::unordered_map<StringId, std::size_t> names;
     std::size_t most = 0;
     std::int64_t longest = 0;
+    std::size_t evidence = 0;
     for (const SilentPiece& piece : inside) {
-      most = std::max(most, ++names[events_[piece.owner].name]);
       longest = std::max(longest, piece.ns());
+      if (IsOfPython(piece)) continue;
+      ++evidence;
+      most = std::max(most, ++names[events_[piece.owner].name]);
     }
-    if (inside.size() < kPiecesMin || names.size() < kNamesMin ||
-        static_cast<double>(most) > kOfOneNameMax * static_cast<double>(inside.size()))
+    if (evidence < kPiecesMin || names.size() < kNamesMin ||
+        static_cast<double>(most) > kOfOneNameMax * static_cast<double>(evidence))
       return {};
     out_.names = names.size();
     out_.pieces = std::move(inside);
@@ -107,6 +112,12 @@ class FreezeFinder {
     return !IsFirstCall(piece) && !OthersRun(piece);
   }
 
+  // Python alone may stand for other reasons (host_stops.h): it is no evidence, and counts where
+  // there is some.
+  bool IsOfPython(const SilentPiece& piece) const {
+    return events_[piece.owner].kind == EventKind::kPythonFunction;
+  }
+
   std::vector<SilentPiece> InsideCalls() const {
     std::vector<SilentPiece> unusual;
     std::unordered_map<StringId, std::uint64_t> long_calls;
@@ -123,15 +134,28 @@ class FreezeFinder {
     return unusual;
   }
 
+  // Of those as long as the ones inside calls are: what begins between calls is known to be no work
+  // by nothing else.
   void BetweenCalls(std::int64_t longest) {
+    std::vector<std::int64_t> inside;
+    for (const SilentPiece& piece : out_.pieces)
+      inside.push_back(piece.ns());
+    const std::int64_t total = std::accumulate(inside.begin(), inside.end(), std::int64_t{0});
+    const std::int64_t least = LowerMedian(std::move(inside));
+    std::vector<SilentPiece> between;
+    std::int64_t between_total = 0;
     const double most = kBetweenCalls * static_cast<double>(longest);
     for (const SilentPiece& piece : pieces_.pieces) {
       const bool outside =
           piece.owner == kNoEvent || events_[piece.owner].kind == EventKind::kUserAnnotation;
-      if (!outside || piece.ns() < kDescheduledMinNs || static_cast<double>(piece.ns()) > most)
-        continue;
-      if (!IsFirstCall(piece) && !OthersRun(piece)) out_.pieces.push_back(piece);
+      if (!outside || piece.ns() < least || static_cast<double>(piece.ns()) > most) continue;
+      if (IsFirstCall(piece) || OthersRun(piece)) continue;
+      between.push_back(piece);
+      between_total += piece.ns();
     }
+    // More than inside is work that nobody recorded.
+    if (between_total <= total)
+      out_.pieces.insert(out_.pieces.end(), between.begin(), between.end());
   }
 
   void TakeFromFirstCalls() {

@@ -1,13 +1,12 @@
-// A host that was not running: pieces of milliseconds missing inside calls that normally take
-// microseconds, in calls of many names, without a wait for the GPU that explains them. No op is
-// slow then; the process had no CPU.
+// A host that was not running: pieces of time missing inside calls that normally take microseconds,
+// in calls of many names, without a wait for the GPU that explains them. No op is slow then; the
+// process had no CPU.
 //
-// A piece is a silent stretch of at least a millisecond inside an op, a Python frame or a runtime
-// call that does not wait, whose name usually takes less than a hundredth of it and is long in few
-// calls only, while no other thread of the process records anything (a thread that waits for the
-// interpreter's lock looks the same otherwise). Pieces count as evidence if there are at least
-// eight, in calls of at least five names, no name with most of them. Then silent stretches between
-// calls are counted, too, as far as they are not longer than what is seen inside calls.
+// A piece is a silent stretch of at least 0.1 ms inside an op, a Python frame or a runtime call that
+// does not wait, whose name usually takes less than a thirtieth of it and is long in few calls only, while no other thread of the process records anything (a thread that waits for the
+// interpreter's lock looks the same otherwise). Pieces are evidence if there are at least
+// eight in ops and runtime calls of at least five names, no name with most of them. Then silent stretches between
+// calls are counted, too, as far as they are about as long as what is seen inside calls.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +40,7 @@ struct Descheduled {
 // `pieces`: of at least kDescheduledMinNs or shorter. What `first_calls` has is left out; but
 // launches and ops in it that took over a millisecond are moved from there to here where pieces of
 // a host that did not run are twice as many: then chance made them long. Pure.
-inline constexpr std::int64_t kDescheduledMinNs = 1'000'000;
+inline constexpr std::int64_t kDescheduledMinNs = 100'000;
 Descheduled FindDescheduled(const trace::EventStore& events, const tree::CallTree& tree,
                             const HostPieces& pieces, FirstCalls* first_calls);
 

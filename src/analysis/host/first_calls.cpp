@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analysis/host/allocator_calls.h"
 #include "analysis/host/runtime_calls.h"
 
 namespace jarvis::analysis {
@@ -63,6 +64,7 @@ class FirstCallFinder {
 
   FirstCalls Run() {
     FindUsualOp();
+    churns_ = Churns();
     CollectSlowOps();
     for (const SilentPiece& piece : pieces_.pieces)
       Judge(piece);
@@ -73,6 +75,14 @@ class FirstCallFinder {
   }
 
  private:
+  bool Churns() const {
+    std::vector<EventIndex> calls;
+    for (const EventIndex e : tree_.preorder()) {
+      if (trace::IsLaunchCall(events_[e].kind)) calls.push_back(e);
+    }
+    return FindAllocatorCalls(events_, calls).churns();
+  }
+
   // Of each kernel name the launch that came first; and when launched work began, for the length
   // of the queue.
   void FindFirstLaunches(std::span<const EventIndex> gpu_work) {
@@ -204,6 +214,7 @@ class FirstCallFinder {
 
   // What of it passed while the GPU worked is a wait: freeing waits for the device.
   void Allocation(const SilentPiece& piece) {
+    if (churns_) return;  // it comes again
     const double busy_ms = MsInside(busy_, piece.begin_ns, piece.end_ns);
     const auto idle = piece.ns() - static_cast<std::int64_t>(busy_ms * 1e6);
     if (idle < kFirstCallMinNs) return;
@@ -303,6 +314,7 @@ class FirstCallFinder {
   std::unordered_map<StringId, std::int64_t> repeated_;  // longest piece in calls not the first
   std::unordered_map<StringId, bool> compiles_;
   double usual_op_ns_ = 0;
+  bool churns_ = false;  // memory is given back and taken again all the time
   FirstCalls out_;
 };
 

@@ -29,6 +29,7 @@
 #include "findings/one/moe_weights.h"
 #include "findings/one/replay_causes.h"
 #include "findings/one/rules.h"
+#include "findings/one/same_work.h"
 #include "findings/one/structure_findings.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
@@ -87,6 +88,8 @@ class Analyzer {
     structures_ = FindStructures(calls, out_.context, &out_.categories);
     for (Finding& finding : FindingsByKernel(calls))
       structures_.push_back(std::move(finding));
+    for (Finding& finding : FindSameWork(calls, *frames_->kinds, out_.categories))
+      structures_.push_back(std::move(finding));
     FindReplayCauses(calls, out_.context, &out_.categories);
     FindEpilogues(calls, &out_.categories);
     FindEmbeddings(&out_.categories);
@@ -137,6 +140,7 @@ class Analyzer {
     JV_ASSIGN(profiling_, session::ProfilingCostOf(trace_, job_));
     JV_ASSIGN(first_calls_, session::FirstCallsOf(trace_, job_));
     JV_ASSIGN(descheduled_, session::DescheduledOf(trace_, job_));
+    JV_ASSIGN(stops_, session::HostStopsOf(trace_, job_));
     JV_ASSIGN(host_, session::HostOf(trace_, job_));
     JV_ASSIGN(ground_, WallGroundOf(trace_, job_));
     JV_ASSIGN(out_.bound, session::BoundOf(trace_, job_));
@@ -414,7 +418,7 @@ class Analyzer {
     const TimeScope scope(frames_->frames);
     std::vector<Finding> found =
         HostFindings({trace_, *host_, *frames_, scope, out_.base.total_ms, sections, *first_calls_,
-                      *descheduled_, *profiling_, out_.context});
+                      *descheduled_, *stops_, *profiling_, out_.context});
     for (Finding& f : found) {
       f.percent_of_total = out_.totals.Percent(f.time_ms);
       f.impact_percent = out_.totals.window_ms > 0
@@ -488,6 +492,7 @@ class Analyzer {
   std::shared_ptr<const analysis::FirstCalls> first_calls_;
   std::shared_ptr<const WallGround> ground_;  // of savings of wall time
   std::shared_ptr<const analysis::Descheduled> descheduled_;
+  std::shared_ptr<const std::vector<analysis::HostStop>> stops_;
   std::shared_ptr<const analysis::HostSummary> host_;
   std::shared_ptr<const session::TraceFrames> frames_;
   std::vector<Finding> fusions_;

@@ -157,11 +157,20 @@ class CauseFinder {
                         "dense peak of " + platform->name};
     o->cause->b = target;
     if (!sized) return true;
-    // Half the bytes of fp32, and the rate of bf16.
+    // Half the bytes of fp32, and the same shares of a higher rate: never less than TF32 saves.
     if (const auto bf16 = perf::PeakFor(*platform, "matrix_bf16")) {
-      const double rest = std::max(now / (limits::kTensorMid * bf16->tflops), least / 2);
-      const double most = std::max(0.0, 1 - rest);
-      o->cause->option = Target{{most, most, most}, "", ""};
+      const auto saved16 = [&](double share) {
+        return std::max(0.0, 1 - std::max(now / (share * bf16->tflops), least / 2));
+      };
+      const Target narrow{
+          {saved16(limits::kTensorLow), saved16(limits::kTensorMid), saved16(limits::kTensorHigh)},
+          fmt::format("{:.0f} % of the bf16 peak", limits::kTensorHigh * 100),
+          "dense peak of " + platform->name};
+      o->cause->option =
+          Target{{narrow.saved_part.high, narrow.saved_part.high, narrow.saved_part.high}, "", ""};
+      // One left behind among products of 16 bits belongs to them.
+      const std::string_view others = context_.model_type();
+      if (others == "bf16" || others == "fp16") o->cause->a = narrow;
     }
     HoldAgainstTf32(peak->tflops, o);
     return true;

@@ -19,6 +19,7 @@ enum class HostCauseKind : std::uint8_t {
   kOptimizer,    // parameter by parameter: gradients cleared, weights updated
   kFirstCalls,   // code loaded, memory taken, libraries set up: once
   kDescheduled,  // the process had no CPU
+  kStop,         // what its rule says, see stop_findings.h
 };
 
 // What a waiting call waits to learn.

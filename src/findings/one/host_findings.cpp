@@ -1,6 +1,7 @@
 #include "findings/one/host_findings.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "findings/one/idle_ledger.h"
 #include "findings/one/idle_python.h"
 #include "findings/one/late_gaps.h"
+#include "findings/one/stop_findings.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
 
@@ -48,6 +50,7 @@ class HostFindingMaker {
 
   std::vector<Finding> Run() {
     if (!e_.host.has_host_events || !e_.host.has_gpu_work) return {};
+    stops_ = FindStops(e_);
     MakeLedger();
     Sections();
     Descheduled();
@@ -55,6 +58,7 @@ class HostFindingMaker {
     Waits();
     Optimizer();
     LaunchBound();
+    std::move(stops_.findings.begin(), stops_.findings.end(), std::back_inserter(out_));
     return std::move(out_);
   }
 
@@ -70,8 +74,10 @@ class HostFindingMaker {
         sections_.push_back(&group);
     }
     IntervalSet<std::int64_t> excused = e_.profiling.artefact;
-    for (const auto* more : {&e_.first_calls.intervals, &e_.descheduled.intervals})
-      excused.insert(excused.end(), more->begin(), more->end());
+    using Set = IntervalSet<std::int64_t>;
+    for (const Set& more : std::initializer_list<Set>{
+             e_.first_calls.intervals, e_.descheduled.intervals, stops_.intervals})
+      excused.insert(excused.end(), more.begin(), more.end());
     ledger_ = MakeIdleLedger({e_.trace, e_.host, e_.frames, e_.scope, sections_,
                               e_.sections.not_idle, Union(std::move(excused))});
   }
@@ -97,7 +103,8 @@ class HostFindingMaker {
     for (const Interval<std::int64_t>& one : group.stretches) {
       profiler += analysis::MsInside(e_.profiling.artefact, one.start, one.end);
       first += e_.first_calls.MsWithin(one.start, one.end);
-      stopped += analysis::MsInside(e_.descheduled.intervals, one.start, one.end);
+      stopped += analysis::MsInside(e_.descheduled.intervals, one.start, one.end) +
+                 analysis::MsInside(stops_.intervals, one.start, one.end);
     }
     return 2 * (profiler + group.profiler_ms + first + stopped) > group.total_ms;
   }
@@ -116,8 +123,10 @@ class HostFindingMaker {
     });
   }
 
-  // Between the work of an unrecorded step and the first of a recorded one: no cost of a step.
+  // Between the work of an unrecorded step and the first of a recorded one, and nothing says what
+  // the host did: it may be the profiler's start.
   bool FollowsForeign(const SectionGroup& group) const {
+    if (2 * group.nothing_ms <= group.total_ms) return false;
     const auto& foreign = e_.frames.frames.foreign_busy;
     return group.stretches.size() == 1 &&
            std::any_of(foreign.begin(), foreign.end(), [&](const auto& work) {
@@ -534,6 +543,7 @@ class HostFindingMaker {
   }
 
   const HostEvidence& e_;
+  StopFindings stops_;
   std::vector<const SectionGroup*> sections_;  // that matter, and that nothing else explains
   IdleLedger ledger_;
   std::vector<Finding> out_;

@@ -6,6 +6,7 @@
 
 #include "analysis/host/descheduled.h"
 #include "analysis/host/first_calls.h"
+#include "analysis/host/host_stops.h"
 #include "analysis/host/host_summary.h"
 #include "analysis/host/profiling_cost.h"
 #include "findings/one/analysis.h"
@@ -25,6 +26,7 @@ struct HostEvidence {
   const IdleSections& sections;
   const analysis::FirstCalls& first_calls;
   const analysis::Descheduled& descheduled;
+  const std::vector<analysis::HostStop>& stops;
   const analysis::ProfilingCost& profiling;
   const WorkContext& context;
 };

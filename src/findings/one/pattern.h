@@ -105,6 +105,13 @@ enum class Pattern : std::uint8_t {
   kCutExperts,
   kReplayGap,
   kSharedInput,
+  // A host that stands still, see stop_findings.h
+  kAllocatorChurn,
+  kInterpreterLock,
+  kPythonStops,
+  // The same work against itself, see same_work.h
+  kClockDrop,
+  kSlowCalls,
   // Rules over a recording without GPU work, see cpu_findings.h
   kCpuCollectives,
   kCpuLoading,

@@ -357,6 +357,60 @@ constexpr RuleRow kRows[] = {
      "then become fewer kernels.",
      "Recordings with ops, where shapes tell more.", "20, 40 and 60 % of them",
      "an estimate: the trace holds no other kernel for them"},
+    {Pattern::kAllocatorChurn,
+     "Calls of the driver that give memory back (`cudaFree`, `hipFree`) again and again with "
+     "launches between, and as many that take it",
+     "in {calls} calls, {rounds} rounds of giving memory back and taking it again[[, most of it "
+     "below {op}]]: {free} waits until the GPU is done, and the GPU then waits for the host",
+     "Take what gives memory back out of the step: `torch.cuda.empty_cache()`, a tensor outside "
+     "the caching allocator, a new stream or graph pool in each call.",
+     "Set {setting}, so that the cache is not flushed for lack of one large block. If memory is "
+     "short, a smaller batch costs less than these calls.",
+     "A cache that grows in the first steps; one flush.", "none of the calls",
+     "the calls in this trace"},
+    {Pattern::kInterpreterLock,
+     "The launching thread is silent in Python for at least 0.1 ms, while another thread of the "
+     "process runs a Python function for most of that time and not much longer",
+     "in another thread of the process, in {stops} stretches of up to {longest} in which the main "
+     "thread stands still: both need the interpreter's lock (GIL)",
+     "Run {holder} in a process of its own (`multiprocessing`, `DataLoader` workers) instead of a "
+     "thread, or call code there that releases the lock.",
+     "", "Threads that wait (locks, queues, sockets) hold no lock.", "none of the stretches",
+     "the stretches in this trace"},
+    {Pattern::kPythonStops,
+     "The launching thread is silent in Python between two calls for at least 0.1 ms and 20 times "
+     "what it takes at that place as a rule, in at most a quarter of the visits",
+     "in {stops} stops of up to {longest}, the longest in {place}, where as a rule there is almost "
+     "nothing between the two calls",
+     "Call `gc.collect()` and `gc.freeze()` after set-up and `gc.disable()` around the loop, with "
+     "a `gc.collect()` where a pause does no harm. If stops of this length stay, look for other "
+     "work on these cores (`perf sched timehist`).",
+     "Keep other programs off the cores (`taskset`, `numactl`), which tells the other cause apart.",
+     "Places that are long each time; profiler events; first calls.", "none of the stops",
+     "other visits of the place in this trace"},
+    {Pattern::kClockDrop,
+     "From one moment on the kernels that also run before it take longer, most of their time by "
+     "about one factor of at least 1.08",
+     "from {from} of {of} on: {kernels} kernels that run before it, too, take {factor} times as "
+     "long, as they do when the GPU lowers its clock [inferred]",
+     "",
+     "Find what lowers the clock while the program runs: `nvidia-smi -q -d "
+     "CLOCK,POWER,PERFORMANCE` (AMD: `rocm-smi --showclocks --showpower --showtemp`). Raise the "
+     "power limit, improve cooling, take other work off the GPU, or lock a clock that it can hold "
+     "(`nvidia-smi -lgc`), so that steps compare.",
+     "Kernels of which some get slower and others do not.", "what the same kernels take before",
+     "the same kernels in this trace"},
+    {Pattern::kSlowCalls,
+     "Calls of one op with equal sizes and types, of which at most 40 % take more than three times "
+     "the median and the excess is at least 2 % of computing",
+     "in {slow} of {calls} calls of equal sizes: {slow_us} against {usual_us}, {times} times as "
+     "long[[; their strides are {strides}, those of the others {usual_strides}]][[; they run on "
+     "{slow_kernel}, the others on {kernel}]][[; called in {where}]]",
+     "[[Make the input contiguous where it is made (`.contiguous()`, or a layout that the next op "
+     "reads along): strides {strides} read across rows.]] Bring these calls to what the others "
+     "take: compare layout, alignment and values of their inputs.",
+     "", "Ops whose work hangs on values: attention over lengths, experts, sorting, indexing.",
+     "the other calls; half of the difference for the least saving", "the same op in this trace"},
 };
 
 }  // namespace

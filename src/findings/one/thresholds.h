@@ -72,6 +72,7 @@ inline constexpr double kRuntimeShare = 0.25;   // of a gap under one class of r
 inline constexpr double kHostOpShare = 0.20;    // of a gap under ops
 
 // The host, and savings of wall time.
+inline constexpr double kStopShareMin = 2;     // percent of the steps: stops of the host
 inline constexpr double kHostShareMin = 1;     // percent of the steps: host time that matters
 inline constexpr double kWaitWayShare = 10;    // percent of the idle time after waits: a way out
 inline constexpr double kWaitsMin = 8;         // fewer waits are how a result is read

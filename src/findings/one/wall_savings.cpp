@@ -11,6 +11,7 @@
 #include "base/number_text.h"
 #include "base/parallel.h"
 #include "findings/one/analysis.h"
+#include "findings/one/call_excess.h"
 #include "findings/one/estimates.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/wall_classes.h"
@@ -39,7 +40,8 @@ class WallAsker {
         simulation_(simulation),
         scope_(scope),
         quick_(ground.quick),
-        analysis_(*analysis) {
+        analysis_(*analysis),
+        excess_(events, analysis->findings) {
     analysis->wall = ground.wall;
   }
 
@@ -64,6 +66,10 @@ class WallAsker {
   Changes InScope(const Changes& changes) const {
     return scope_.Of(simulation_.recorded(), changes);
   }
+  Changes InScope(const Finding& finding, const Changes& changes) const {
+    const Changes scoped = InScope(changes);
+    return finding.rule == Pattern::kSlowCalls ? scoped : excess_.Spare(scoped);
+  }
 
   // Of a path's remedies: what they do to the operations' GPU work, as the finding estimates it.
   std::optional<WayOut> OfEstimate(const Finding& finding) const {
@@ -87,7 +93,8 @@ class WallAsker {
     }
     if (finding.category == "multi_kernel") take(MovingWork(finding), MovedPart(finding));
     if (scale.events.empty()) return std::nullopt;
-    WayOut way{InScope({std::move(scale)}), finding.savings_ms->low / finding.savings_ms->mid,
+    WayOut way{InScope(finding, {std::move(scale)}),
+               finding.savings_ms->low / finding.savings_ms->mid,
                finding.savings_ms->high / finding.savings_ms->mid, std::nullopt};
     if (finding.category == "multi_kernel") way.cap_ms = finding.exclusive_ms;
     return way;
@@ -175,7 +182,7 @@ class WallAsker {
   }
 
   // Of a path that has a target of its own.
-  WayOut OfChange(const Change& change) const {
+  WayOut OfChange(const Finding& finding, const Change& change) const {
     WayOut way;
     if (change.exact.empty()) {
       analysis::ScaleGpu scale;
@@ -184,9 +191,9 @@ class WallAsker {
         scale.factors.insert(scale.factors.end(), part.gpu.size(),
                              1 - std::clamp(part.saved_part.mid, 0.0, 1.0));
       }
-      way.changes = InScope({std::move(scale)});
+      way.changes = InScope(finding, {std::move(scale)});
     } else {
-      way.changes = InScope(change.exact);
+      way.changes = InScope(finding, change.exact);
     }
     if (change.savings_ms.mid > 0) {
       way.low_part = change.savings_ms.low / change.savings_ms.mid;
@@ -259,9 +266,9 @@ class WallAsker {
     if (finding->change_a || finding->change_b) {
       std::optional<WayOut> a, b;
       if (finding->change_a && (ruled || HasAction(finding->path_a)))
-        finding->wall_a = Ask(given(), *(a = OfChange(*finding->change_a)));
+        finding->wall_a = Ask(given(), *(a = OfChange(*finding, *finding->change_a)));
       if (finding->change_b && (ruled || HasAction(finding->path_b)))
-        finding->wall_b = Ask(given(), *(b = OfChange(*finding->change_b)));
+        finding->wall_b = Ask(given(), *(b = OfChange(*finding, *finding->change_b)));
       if (!a && !b) return std::nullopt;
       const bool first = a && (!b || finding->wall_a->ms.mid >= finding->wall_b->ms.mid);
       return first ? a : b;
@@ -506,6 +513,7 @@ class WallAsker {
   const TimeScope& scope_;
   const analysis::GivenChanges& quick_;  // given(), without all that profiling may have cost
   Analysis& analysis_;
+  const CallExcess excess_;
   mutable std::map<const Finding*, double> caps_;
   std::vector<std::size_t> order_;  // findings with a way out, as they are to be done
   std::vector<double> after_ms_;    // by order: beyond those before

@@ -1,0 +1,48 @@
+#include "analysis/host/allocator_calls.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/host/runtime_calls.h"
+#include "trace/by_name.h"
+
+namespace jarvis::analysis {
+namespace {
+
+constexpr std::size_t kRoundsMin = 4;  // a cache that is flushed when memory runs short: one or two
+
+}  // namespace
+
+bool AllocatorCalls::churns() const {
+  return rounds >= kRoundsMin && 2 * taken >= rounds;
+}
+
+AllocatorCalls FindAllocatorCalls(const trace::EventStore& events,
+                                  std::span<const trace::EventIndex> calls) {
+  AllocatorCalls found;
+  trace::ByName<RuntimeKind> kinds(events, RuntimeKindOf);
+  for (const trace::EventIndex call : calls) {
+    const RuntimeKind kind = kinds.Of(call);
+    if (kind == RuntimeKind::kFree || kind == RuntimeKind::kAllocate) found.calls.push_back(call);
+  }
+  if (found.calls.empty()) return found;
+  std::vector<trace::EventIndex> ordered(calls.begin(), calls.end());
+  const auto by_begin = [&](trace::EventIndex a, trace::EventIndex b) {
+    return std::pair(events[a].ts_ns, a) < std::pair(events[b].ts_ns, b);
+  };
+  std::sort(ordered.begin(), ordered.end(), by_begin);
+  std::sort(found.calls.begin(), found.calls.end(), by_begin);
+  bool launched = false;
+  for (const trace::EventIndex call : ordered) {
+    const RuntimeKind kind = kinds.Of(call);
+    found.taken += kind == RuntimeKind::kAllocate ? 1 : 0;
+    if (kind == RuntimeKind::kFree && launched) {
+      ++found.rounds;
+      launched = false;
+    }
+    launched |= kind == RuntimeKind::kLaunch || kind == RuntimeKind::kGraphLaunch;
+  }
+  return found;
+}
+
+}  // namespace jarvis::analysis

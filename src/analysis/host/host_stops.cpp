@@ -1,0 +1,201 @@
+#include "analysis/host/host_stops.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "analysis/host/host_walk.h"
+#include "base/median.h"
+#include "trace/by_name.h"
+
+namespace jarvis::analysis {
+namespace {
+
+using trace::EventIndex;
+using trace::EventKind;
+using trace::kNoEvent;
+
+constexpr std::int64_t kStopLeastNs = 100'000;
+constexpr std::int64_t kStopTimes = 20;   // a stop is that many times the usual stretch of a place
+constexpr std::size_t kVisitsMin = 4;     // of a place, to know what is usual
+constexpr std::size_t kOneStopIn = 4;     // visits at least; more often it is the place
+constexpr double kHeld = 0.7;             // of a stop, while another thread is in Python
+constexpr std::int64_t kHolderTimes = 3;  // of the stop: a longer function holds nothing
+constexpr StringId kNoName = static_cast<StringId>(-1);
+
+bool IsBuiltin(std::string_view name) {
+  return name.starts_with("<built-in ");
+}
+
+bool IsWaiting(std::string_view name) {
+  static constexpr std::array<std::string_view, 10> kWaits = {
+      "acquire", ": wait", "select", "poll", "recv", "sleep", ": get", ": join", "accept", "_wait"};
+  return std::any_of(kWaits.begin(), kWaits.end(), [&](std::string_view one) {
+    return name.find(one) != std::string_view::npos;
+  });
+}
+
+struct Place {
+  StringId function, before, after;
+  auto operator<=>(const Place&) const = default;
+};
+
+// Tells `take` of each silent stretch of Python code, with its place.
+template <typename Take>
+class StretchWalk {
+ public:
+  StretchWalk(const trace::EventStore& events, trace::ByName<bool>* builtin, Take take)
+      : events_(events), builtin_(*builtin), take_(std::move(take)) {}
+
+  void Open(EventIndex e, std::int64_t) {
+    Tell(events_[e].name);
+    before_ = kNoName;
+  }
+  void Close(EventIndex e, std::int64_t) {
+    Tell(kNoName);
+    before_ = events_[e].name;
+  }
+  void Piece(EventIndex innermost, std::int64_t start, std::int64_t end) {
+    if (events_[innermost].kind != EventKind::kPythonFunction) return;
+    // What a builtin does before it calls something is its work.
+    if (before_ == kNoName && builtin_.Of(innermost)) return;
+    stretch_ = {innermost, kNoEvent, events_[innermost].track, start, end};
+    waiting_ = true;
+  }
+
+ private:
+  void Tell(StringId after) {
+    if (waiting_) take_(stretch_, Place{events_[stretch_.owner].name, before_, after});
+    waiting_ = false;
+  }
+
+  const trace::EventStore& events_;
+  trace::ByName<bool>& builtin_;
+  Take take_;
+  StringId before_ = kNoName;
+  HostStop stretch_;
+  bool waiting_ = false;
+};
+
+class StopFinder {
+ public:
+  StopFinder(const trace::EventStore& events, const tree::CallTree& tree)
+      : events_(events), tree_(tree), builtin_(events, IsBuiltin), waits_(events, IsWaiting) {}
+
+  std::vector<HostStop> Run() {
+    for (const auto& thread : ThreadsOf(events_, tree_)) {
+      if (Launches(thread)) {
+        launching_.push_back(thread);
+      } else {
+        others_.push_back(thread);
+      }
+    }
+    std::vector<bool> asked(events_.strings.size(), false);
+    bool any = false;
+    Walk([&](const HostStop& stretch, const Place& place) {
+      if (stretch.ns() >= kStopLeastNs) any = asked[place.function] = true;
+    });
+    if (!any) return {};
+    struct Visits {
+      std::vector<std::int64_t> lengths;
+      std::vector<HostStop> candidates;
+    };
+    std::map<Place, Visits> places;
+    Walk([&](const HostStop& stretch, const Place& place) {
+      if (!asked[place.function]) return;
+      Visits& visits = places[place];
+      visits.lengths.push_back(stretch.ns());
+      if (stretch.ns() >= kStopLeastNs) visits.candidates.push_back(stretch);
+    });
+    CollectHolders();
+    std::vector<HostStop> stops;
+    for (auto& [place, visits] : places) {
+      if (visits.candidates.empty()) continue;
+      const std::size_t count = visits.lengths.size();
+      const std::int64_t least =
+          std::max(kStopLeastNs, kStopTimes * LowerMedian(std::move(visits.lengths)));
+      std::erase_if(visits.candidates, [&](const HostStop& stop) { return stop.ns() < least; });
+      const bool seldom = count >= kVisitsMin && kOneStopIn * visits.candidates.size() <= count;
+      for (HostStop& stop : visits.candidates) {
+        stop.holder = HolderOf(stop);
+        if (seldom || stop.holder != kNoEvent) stops.push_back(stop);
+      }
+    }
+    std::sort(stops.begin(), stops.end(), [](const HostStop& a, const HostStop& b) {
+      return std::pair(a.begin_ns, a.track) < std::pair(b.begin_ns, b.track);
+    });
+    return stops;
+  }
+
+ private:
+  bool Launches(std::span<const EventIndex> thread) const {
+    return std::any_of(thread.begin(), thread.end(), [&](EventIndex e) {
+      return trace::IsLaunchCall(events_[e].kind) && !tree_.GpuOf(e).empty();
+    });
+  }
+
+  template <typename Take>
+  void Walk(const Take& take) {
+    for (const auto& thread : launching_) {
+      StretchWalk walk(events_, &builtin_, take);
+      WalkThread(events_, tree_, thread, &walk);
+    }
+  }
+
+  void CollectHolders() {
+    for (const auto& thread : others_) {
+      for (const EventIndex e : thread) {
+        if (events_[e].kind == EventKind::kPythonFunction && !waits_.Of(e)) holders_.push_back(e);
+      }
+    }
+    std::sort(holders_.begin(), holders_.end(), [&](EventIndex a, EventIndex b) {
+      return std::pair(events_[a].ts_ns, a) < std::pair(events_[b].ts_ns, b);
+    });
+  }
+
+  // The longest Python function of another thread of the process that covers most of the stop, and
+  // little else.
+  EventIndex HolderOf(const HostStop& stop) const {
+    const std::int64_t longest = kHolderTimes * stop.ns();
+    auto at = std::partition_point(holders_.begin(), holders_.end(), [&](EventIndex e) {
+      return events_[e].ts_ns < stop.begin_ns - longest;
+    });
+    EventIndex holder = kNoEvent;
+    std::int64_t most = 0;
+    IntervalSet<std::int64_t> held;
+    for (; at != holders_.end() && events_[*at].ts_ns < stop.end_ns; ++at) {
+      const trace::Event& event = events_[*at];
+      if (event.dur_ns > longest ||
+          events_.tracks[event.track].pid != events_.tracks[stop.track].pid) {
+        continue;
+      }
+      const std::int64_t start = std::max(event.ts_ns, stop.begin_ns);
+      const std::int64_t end = std::min(event.end_ns(), stop.end_ns);
+      if (end <= start) continue;
+      held.push_back({start, end});
+      if (end - start > most) {
+        most = end - start;
+        holder = *at;
+      }
+    }
+    const double covered = static_cast<double>(Length(Union(std::move(held))));
+    return covered >= kHeld * static_cast<double>(stop.ns()) ? holder : kNoEvent;
+  }
+
+  const trace::EventStore& events_;
+  const tree::CallTree& tree_;
+  trace::ByName<bool> builtin_, waits_;
+  std::vector<std::span<const EventIndex>> launching_, others_;
+  std::vector<EventIndex> holders_;  // by begin
+};
+
+}  // namespace
+
+std::vector<HostStop> FindHostStops(const trace::EventStore& events, const tree::CallTree& tree) {
+  return StopFinder(events, tree).Run();
+}
+
+}  // namespace jarvis::analysis

@@ -1,0 +1,163 @@
+#include "findings/one/stop_findings.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "analysis/host/allocator_calls.h"
+#include "analysis/host/runtime_calls.h"
+#include "base/median.h"
+#include "base/number_text.h"
+#include "findings/one/system_findings.h"
+#include "findings/one/thresholds.h"
+
+namespace jarvis::findings {
+namespace {
+
+using trace::EventIndex;
+using trace::kNoEvent;
+using HostTime = IntervalSet<std::int64_t>;
+
+class StopMaker {
+ public:
+  explicit StopMaker(const HostEvidence& evidence)
+      : e_(evidence), events_(evidence.trace.events()), tree_(evidence.trace.tree()) {}
+
+  StopFindings Run() {
+    Allocator();
+    Python();
+    out_.intervals = Union(std::move(out_.intervals));
+    return std::move(out_);
+  }
+
+ private:
+  bool Matters(double ms) const {
+    return e_.base_ms > 0 && ms >= limits::kStopShareMin / 100 * e_.base_ms;
+  }
+  static Fact Words(std::string key, std::string value) {
+    return {std::move(key), std::move(value), "words"};
+  }
+  static Fact Count(std::string key, std::size_t value) {
+    return {std::move(key), static_cast<std::int64_t>(value), {}};
+  }
+
+  void Add(const char* member, std::string subject, Pattern rule, std::vector<Fact> facts,
+           const HostTime& time, std::vector<analysis::Change> changes) {
+    HostCause cause;
+    cause.kind = HostCauseKind::kStop;
+    cause.count = time.size();
+    cause.total_ms = MillisOf(Length(time));
+    cause.idle_ms = cause.total_ms;
+    cause.changes = std::move(changes);
+    std::vector<analysis::HostStretch> stretches;
+    for (const Interval<std::int64_t>& one : time)
+      stretches.push_back({analysis::kAllTracks, one.start, one.end});
+    cause.changes.emplace_back(analysis::ScaleHost{std::move(stretches), 0});
+    Finding f = SystemFinding("cpu_idle", "CPU/Idle Analysis", std::move(subject));
+    f.members = {member};
+    f.rule = rule;
+    f.count = cause.count;
+    f.time_ms = f.exclusive_ms = cause.total_ms;
+    f.upper_bound_ms = cause.total_ms;
+    f.savings_ms = Range{0, cause.idle_ms, cause.idle_ms};
+    f.patterns.push_back({rule, std::move(facts)});
+    f.path_a = {{Advice::kRule, {}, {}}};
+    if (rule != Pattern::kInterpreterLock) f.path_b = {{Advice::kRule, {}, {}}};
+    f.host = std::make_shared<const HostCause>(std::move(cause));
+    out_.findings.push_back(std::move(f));
+    out_.intervals.insert(out_.intervals.end(), time.begin(), time.end());
+  }
+
+  void Allocator() {
+    std::vector<EventIndex> calls;
+    for (const EventIndex e : tree_.preorder()) {
+      if (trace::IsLaunchCall(events_[e].kind) && e_.scope.Has(events_[e].ts_ns))
+        calls.push_back(e);
+    }
+    const analysis::AllocatorCalls found = analysis::FindAllocatorCalls(events_, calls);
+    if (!found.churns()) return;
+    HostTime time;
+    analysis::RemoveWaits waits;
+    std::map<std::string, std::int64_t> ops;
+    for (const EventIndex call : found.calls) {
+      time.push_back({events_[call].ts_ns, events_[call].end_ns()});
+      if (analysis::RuntimeKindOf(events_.name(call)) == analysis::RuntimeKind::kFree)
+        waits.calls.push_back(call);
+      const EventIndex op = tree_.Enclosing(events_, call, trace::EventKind::kCpuOp);
+      if (op != kNoEvent) ops[std::string(events_.name(op))] += events_[call].dur_ns;
+    }
+    time = Union(std::move(time));
+    if (!Matters(MillisOf(Length(time)))) return;
+    const std::string first(events_.name(found.calls.front()));
+    const bool hip = first.starts_with("hip");
+    const auto most = std::max_element(
+        ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    std::vector<Fact> facts = {
+        Count("calls", found.calls.size()), Count("rounds", found.rounds),
+        Words("free", hip ? "`hipFree`" : "`cudaFree`"),
+        Words("setting", hip ? "`PYTORCH_HIP_ALLOC_CONF=expandable_segments:True`"
+                             : "`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`")};
+    if (most != ops.end()) facts.push_back({"op", most->first, {}});
+    Add("allocator", hip ? "hipMalloc and hipFree calls" : "cudaMalloc and cudaFree calls",
+        Pattern::kAllocatorChurn, std::move(facts), time, {std::move(waits)});
+  }
+
+  // Stops with a holder are one finding, those without another.
+  void Python() {
+    std::vector<const analysis::HostStop*> held, alone;
+    for (const analysis::HostStop& stop : e_.stops) {
+      if (!e_.scope.Has(stop.begin_ns) || IsExplained(stop)) continue;
+      (stop.holder != kNoEvent ? held : alone).push_back(&stop);
+    }
+    Stops(held, Pattern::kInterpreterLock);
+    Stops(alone, Pattern::kPythonStops);
+  }
+
+  bool IsExplained(const analysis::HostStop& stop) const {
+    const double other_ms =
+        analysis::MsInside(e_.profiling.artefact, stop.begin_ns, stop.end_ns) +
+        analysis::MsInside(e_.descheduled.intervals, stop.begin_ns, stop.end_ns) +
+        e_.first_calls.MsWithin(stop.begin_ns, stop.end_ns);
+    return 2 * other_ms > MillisOf(stop.ns());
+  }
+
+  void Stops(const std::vector<const analysis::HostStop*>& stops, Pattern rule) {
+    HostTime time;
+    std::map<std::string, std::int64_t> names;  // of holders, or of functions that stand
+    const analysis::HostStop* longest = nullptr;
+    for (const analysis::HostStop* stop : stops) {
+      time.push_back({stop->begin_ns, stop->end_ns});
+      const EventIndex about = stop->holder != kNoEvent ? stop->holder : stop->owner;
+      names[std::string(events_.name(about))] += stop->ns();
+      if (longest == nullptr || stop->ns() > longest->ns()) longest = stop;
+    }
+    time = Union(std::move(time));
+    if (longest == nullptr || !Matters(MillisOf(Length(time)))) return;
+    const auto most =
+        std::max_element(names.begin(), names.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    std::vector<Fact> facts = {Count("stops", time.size()),
+                               Words("longest", ThreeDigits(MillisOf(longest->ns())) + " ms"),
+                               {"place", std::string(events_.name(longest->owner)), {}},
+                               {"holder", most->first, {}}};
+    const bool lock = rule == Pattern::kInterpreterLock;
+    Add(lock ? "interpreter_lock" : "python_stops",
+        lock ? most->first : std::string("garbage collection [inferred]"), rule, std::move(facts),
+        time, {});
+  }
+
+  const HostEvidence& e_;
+  const trace::EventStore& events_;
+  const tree::CallTree& tree_;
+  StopFindings out_;
+};
+
+}  // namespace
+
+StopFindings FindStops(const HostEvidence& evidence) {
+  return StopMaker(evidence).Run();
+}
+
+}  // namespace jarvis::findings

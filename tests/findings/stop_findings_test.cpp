@@ -1,0 +1,178 @@
+// A host that stands still for what is no work of the program, and the same work against itself:
+// each found where it is, and not where something else looks like it. Times are worked out by hand.
+#include <algorithm>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "support/analyzed.h"
+
+namespace jarvis::findings {
+namespace {
+
+using testing::Analyze;
+using testing::Analyzed;
+using testing::Shapes;
+using testing::TraceText;
+
+const Finding* FoundBy(const Analyzed& one, Pattern rule) {
+  for (const Finding& finding : one.analysis.findings) {
+    if (finding.rule == rule) return &finding;
+  }
+  return nullptr;
+}
+
+constexpr int kOps = 60;
+
+// 60 ops of 100 us with a kernel of 50 us in `model.py(10): forward`; `between` adds what is
+// between two ops, at a time, and says how long it takes.
+template <typename Between>
+TraceText OpsWith(const Between& between) {
+  TraceText text;
+  double at = 10;
+  for (int i = 0; i < kOps; ++i) {
+    text.OpWithKernel("aten::relu", at, 90, "k", at + 95, 50, i + 1);
+    at += 100;
+    at += between(&text, at, i);
+  }
+  text.Annotation("ProfilerStep#1", 0, at + 20);  // else an op is taken for a step
+  text.Python("model.py(10): forward", 1, at + 10);
+  return text;
+}
+
+// Memory taken, and given back where `gives_back`, behind every tenth op.
+TraceText Allocating(bool gives_back) {
+  return OpsWith([&](TraceText* text, double at, int i) {
+    if (i % 10 != 5) return 0.0;
+    if (gives_back) text->Runtime("cudaFree", at, 200, 1000 + 2 * i);
+    text->Runtime("cudaMalloc", at + 210, 300, 1001 + 2 * i);
+    return 520.0;
+  });
+}
+
+TEST_CASE("memory that goes to the driver and back in every step is a finding") {
+  const Analyzed churn = Analyze(Allocating(true));
+  const Finding* finding = FoundBy(churn, Pattern::kAllocatorChurn);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->host->total_ms == doctest::Approx(6 * 0.5));
+  REQUIRE(BestWall(*finding) != nullptr);
+  CHECK(BestWall(*finding)->ms.high > 1.5);
+  CHECK(finding->id == "f1");
+  CHECK(churn.Quality("allocator_growth") == nullptr);
+}
+
+TEST_CASE("memory that is only taken, or given back in one flush, is growth") {
+  CHECK(FoundBy(Analyze(Allocating(false)), Pattern::kAllocatorChurn) == nullptr);
+  const TraceText flush = OpsWith([](TraceText* text, double at, int i) {
+    if (i != 30) return 0.0;
+    for (int k = 0; k < 8; ++k)
+      text->Runtime("cudaFree", at + 100 * k, 90, 1000 + k);
+    text->Runtime("cudaMalloc", at + 800, 90, 1010);
+    return 900.0;
+  });
+  CHECK(FoundBy(Analyze(flush), Pattern::kAllocatorChurn) == nullptr);
+}
+
+// The main thread stands for 1 ms behind every tenth op; another one runs `other` meanwhile.
+TraceText Standing(std::string_view other) {
+  std::vector<double> stops;
+  TraceText text = OpsWith([&](TraceText*, double at, int i) {
+    if (i % 10 != 5) return 10.0;
+    stops.push_back(at);
+    return 1000.0;
+  });
+  text.Thread(100, 200);
+  for (const double at : stops) {
+    if (!other.empty()) text.Python(other, at + 5, 980);
+  }
+  return text;
+}
+
+TEST_CASE("another thread in Python holds the interpreter's lock") {
+  const Analyzed one = Analyze(Standing("writer.py(8): encode"));
+  const Finding* finding = FoundBy(one, Pattern::kInterpreterLock);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->subject == "writer.py(8): encode");
+  CHECK(finding->count == 6);
+  CHECK(BestWall(*finding)->ms.mid == doctest::Approx(6).epsilon(0.1));
+  CHECK(FoundBy(one, Pattern::kPythonStops) == nullptr);
+}
+
+TEST_CASE("a thread that waits holds nothing: Python itself stands still") {
+  for (const std::string_view other : {"", "threading.py(320): wait"}) {
+    const Analyzed one = Analyze(Standing(other));
+    CHECK(FoundBy(one, Pattern::kInterpreterLock) == nullptr);
+    const Finding* finding = FoundBy(one, Pattern::kPythonStops);
+    REQUIRE(finding != nullptr);
+    CHECK(finding->count == 6);
+  }
+}
+
+TEST_CASE("a place that takes long each time is work of the program") {
+  const TraceText text =
+      OpsWith([](TraceText*, double, int i) { return i % 2 == 1 ? 1000.0 : 900.0; });
+  CHECK(FoundBy(Analyze(text), Pattern::kPythonStops) == nullptr);
+}
+
+// `count` calls of equal sizes, the first `slow` of which take `times` as long as 20 us.
+TraceText EqualCalls(int count, int slow, double times, bool of_one_size) {
+  TraceText text;
+  double at = 0;
+  for (int i = 0; i < count; ++i) {
+    const double us = i < slow ? 20 * times : 20;
+    const std::string dims =
+        of_one_size || i >= slow ? "[[64,4096],[64,4096]]" : "[[640,4096],[640,4096]]";
+    text.OpWithKernel("aten::add", at, 10, "add_kernel", at + 12, us, i + 1, Shapes(dims, "float"));
+    at += us + 5;
+  }
+  return text;
+}
+
+TEST_CASE("a few calls far slower than others of equal sizes are a finding") {
+  const Analyzed one = Analyze(EqualCalls(20, 4, 10, true));
+  const Finding* finding = FoundBy(one, Pattern::kSlowCalls);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->subject == "aten::add");
+  CHECK(finding->count == 4);
+  CHECK(finding->savings_ms->mid == doctest::Approx(4 * 0.18));
+}
+
+TEST_CASE("calls that are slow as a rule, or do more, are none") {
+  CHECK(FoundBy(Analyze(EqualCalls(20, 10, 10, true)), Pattern::kSlowCalls) == nullptr);
+  CHECK(FoundBy(Analyze(EqualCalls(20, 4, 10, false)), Pattern::kSlowCalls) == nullptr);
+  CHECK(FoundBy(Analyze(EqualCalls(20, 4, 2, true)), Pattern::kSlowCalls) == nullptr);
+}
+
+// Eight kernels in turn, 25 rounds; from the middle on those below `slower` take 1.3 times as long.
+TraceText Rounds(int slower, bool first_half = false) {
+  TraceText text;
+  double at = 0;
+  int correlation = 0;
+  for (int i = 0; i < 200; ++i) {
+    const bool later = first_half ? i < 100 : i >= 100;
+    const double us = (30 + i % 8) * (later && i % 8 < slower ? 1.3 : 1.0);
+    text.OpWithKernel(fmt::format("aten::op{}", i % 8), at, 5, fmt::format("k{}", i % 8), at + 6,
+                      us, ++correlation);
+    at += us + 2;
+  }
+  return text;
+}
+
+TEST_CASE("kernels that all take longer from one moment on tell of the clock") {
+  const Analyzed one = Analyze(Rounds(8));
+  const Finding* finding = FoundBy(one, Pattern::kClockDrop);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->path_a.empty());
+  CHECK_FALSE(finding->path_b.empty());
+  // 100 kernels of 33.5 us on average took 0.3 of that more.
+  CHECK(finding->savings_ms->mid == doctest::Approx(100 * 0.0335 * 0.3).epsilon(0.05));
+}
+
+TEST_CASE("a clock that rises, and a few slower kernels, are no drop") {
+  CHECK(FoundBy(Analyze(Rounds(8, true)), Pattern::kClockDrop) == nullptr);
+  CHECK(FoundBy(Analyze(Rounds(3)), Pattern::kClockDrop) == nullptr);
+  CHECK(FoundBy(Analyze(Rounds(0)), Pattern::kClockDrop) == nullptr);
+}
+
+}  // namespace
+}  // namespace jarvis::findings
