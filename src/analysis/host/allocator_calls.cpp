@@ -9,6 +9,7 @@
 namespace jarvis::analysis {
 namespace {
 
+constexpr std::int64_t kGivesNs = 10'000;  // a shorter call had nothing to give
 constexpr std::size_t kRoundsMin = 4;  // a cache that is flushed when memory runs short: one or two
 
 }  // namespace
@@ -36,7 +37,7 @@ AllocatorCalls FindAllocatorCalls(const trace::EventStore& events,
   for (const trace::EventIndex call : ordered) {
     const RuntimeKind kind = kinds.Of(call);
     found.taken += kind == RuntimeKind::kAllocate ? 1 : 0;
-    if (kind == RuntimeKind::kFree && launched) {
+    if (kind == RuntimeKind::kFree && launched && events[call].dur_ns >= kGivesNs) {
       ++found.rounds;
       launched = false;
     }

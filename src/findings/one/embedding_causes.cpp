@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "findings/one/thresholds.h"
 
@@ -28,6 +30,13 @@ double SortPart(const Operation& operation) {
   return operation.gpu_us > 0 ? std::clamp(us / operation.gpu_us, 0.0, 1.0) : 0;
 }
 
+// The part of its time that goes at so much of the bandwidth; 0: not known.
+double FasterPart(const Operation& operation, double share) {
+  const Efficiency& e = operation.efficiency;
+  if (!e.bytes || !e.peak_tb_per_s || *e.peak_tb_per_s <= 0 || operation.mean_us <= 0) return 0;
+  return std::max(0.0, 1 - *e.bytes / (share * *e.peak_tb_per_s * 1e6) / operation.mean_us);
+}
+
 void ExplainEmbedding(Operation* operation) {
   if (operation->args.find("fp32") == std::string::npos) return;
   const double sort = SortPart(*operation);
@@ -45,12 +54,23 @@ void ExplainEmbedding(Operation* operation) {
                      "update",
                      "words"});
   }
-  // Half of the bytes of rows and gradients; at best the indices need no sorting either.
+  // Half of the bytes of rows and gradients; at best the indices need no sorting either. Far below
+  // the bandwidth it is the kernel that costs, which adds rows with few blocks.
   const double rows = 1 - sort;
   Cause cause{Pattern::kEmbeddingBackward, "embedding", std::move(facts), {}, {}, {}};
-  cause.a = Target{{0.25 * rows, 0.4 * rows, 0.5 * rows + sort},
-                   "half of the bytes, and at best no sorting",
-                   "bytes of a 16-bit element, time of the sorts in this trace"};
+  const Range halved{0.25 * rows, 0.4 * rows, 0.5 * rows + sort};
+  const Range faster{FasterPart(*operation, limits::kTensorLow / 2),
+                     FasterPart(*operation, limits::kTensorLow),
+                     FasterPart(*operation, limits::kTensorHigh)};
+  if (faster.mid > halved.mid) {
+    cause.a =
+        Target{{std::max(halved.low, faster.low), faster.mid, std::max(halved.high, faster.high)},
+               fmt::format("{:.0f} % of the bandwidth", limits::kTensorHigh * 100),
+               "bandwidth of the platform"};
+  } else {
+    cause.a = Target{halved, "half of the bytes, and at best no sorting",
+                     "bytes of a 16-bit element, time of the sorts in this trace"};
+  }
   operation->cause = std::move(cause);
 }
 

@@ -29,6 +29,7 @@ constexpr std::size_t kKernelsMin = 8;         // that both sides have
 constexpr double kSlowerLeast = 1.08;          // more than one recording differs from another
 constexpr double kAlike = 0.75;                // of their time is in kernels slower by about that
 constexpr double kCoveredLeast = 0.15;         // of the later time is in kernels of both sides
+constexpr double kLeftMost = 0.5;              // of the spread, once the change is known
 constexpr std::size_t kMoments = 40;           // at which a change is looked for
 
 class ClockFinder {
@@ -77,7 +78,8 @@ class ClockFinder {
       const std::optional<Change> one = ChangeAt(looked_.size() * i / kMoments);
       if (one && (!best || one->left < best->left)) best = one;
     }
-    return best ? std::optional(Tell(*best)) : std::nullopt;
+    if (!best || best->left > kLeftMost * LeftWithout()) return std::nullopt;
+    return Tell(*best);
   }
 
  private:
@@ -153,6 +155,20 @@ class ClockFinder {
       change.left += looked_[i].weight_ns * std::abs(std::log(looked_[i].ns / usual));
     }
     return change;
+  }
+
+  // What one median a kernel does not explain.
+  double LeftWithout() const {
+    std::vector<std::vector<double>> times(groups_);
+    for (const Looked& one : looked_)
+      times[one.group].push_back(one.ns);
+    std::vector<double> usual;
+    for (std::vector<double>& of_group : times)
+      usual.push_back(LowerMedian(std::move(of_group)));
+    double left = 0;
+    for (const Looked& one : looked_)
+      left += one.weight_ns * std::abs(std::log(one.ns / usual[one.group]));
+    return left;
   }
 
   Finding Tell(const Change& change) const {
