@@ -47,7 +47,7 @@ std::vector<TimeSpan> FindOneTimeCalls(const FrameFacts& facts) {
   const std::int64_t usual = launches.empty() ? 0 : LowerMedian(std::move(launches));
   const std::int64_t long_launch = std::max(kFirstLaunchNs, kFirstLaunchFactor * usual);
   const TimeMeter busy(facts.busy);
-  const bool churns = FindAllocatorCalls(facts.events, facts.calls).churns();
+  const AllocatorCalls allocator = FindAllocatorCalls(facts.events, facts.calls);
   std::unordered_set<StringId> seen;
   std::vector<TimeSpan> out;
   for (const EventIndex call : facts.calls) {
@@ -64,7 +64,7 @@ std::vector<TimeSpan> FindOneTimeCalls(const FrameFacts& facts) {
       }
       case OneTimeName::kSetUp: once = event.dur_ns > kSetUpLeastNs; break;
       case OneTimeName::kMemory:
-        once = !churns && event.dur_ns > kMemoryLeastNs &&
+        once = !allocator.Recurs(call) && event.dur_ns > kMemoryLeastNs &&
                static_cast<double>(busy.In(span)) <
                    kMemoryBusyMost * static_cast<double>(event.dur_ns);
         break;

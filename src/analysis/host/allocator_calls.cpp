@@ -10,12 +10,17 @@ namespace jarvis::analysis {
 namespace {
 
 constexpr std::int64_t kGivesNs = 10'000;  // a shorter call had nothing to give
+constexpr std::size_t kFlushMin = 3;       // calls in a row that give back
 constexpr std::size_t kRoundsMin = 4;  // a cache that is flushed when memory runs short: one or two
 
 }  // namespace
 
 bool AllocatorCalls::churns() const {
   return rounds >= kRoundsMin && 2 * taken >= rounds;
+}
+
+bool AllocatorCalls::Recurs(trace::EventIndex call) const {
+  return churns() || std::binary_search(flushes.begin(), flushes.end(), call);
 }
 
 AllocatorCalls FindAllocatorCalls(const trace::EventStore& events,
@@ -34,6 +39,8 @@ AllocatorCalls FindAllocatorCalls(const trace::EventStore& events,
   std::sort(ordered.begin(), ordered.end(), by_begin);
   std::sort(found.calls.begin(), found.calls.end(), by_begin);
   bool launched = false;
+  bool worked = false;                   // something was launched before
+  std::vector<trace::EventIndex> given;  // in a row, of at least some time each
   for (const trace::EventIndex call : ordered) {
     const RuntimeKind kind = kinds.Of(call);
     found.taken += kind == RuntimeKind::kAllocate ? 1 : 0;
@@ -41,8 +48,18 @@ AllocatorCalls FindAllocatorCalls(const trace::EventStore& events,
       ++found.rounds;
       launched = false;
     }
-    launched |= kind == RuntimeKind::kLaunch || kind == RuntimeKind::kGraphLaunch;
+    const bool launch = kind == RuntimeKind::kLaunch || kind == RuntimeKind::kGraphLaunch;
+    launched |= launch;
+    worked |= launch;
+    if (kind == RuntimeKind::kFree && worked && events[call].dur_ns >= kGivesNs)
+      given.push_back(call);
+    if (kind == RuntimeKind::kAllocate && given.size() >= kFlushMin) {
+      found.flushes.insert(found.flushes.end(), given.begin(), given.end());
+      found.flushes.push_back(call);
+    }
+    if (kind == RuntimeKind::kAllocate || launch) given.clear();
   }
+  std::sort(found.flushes.begin(), found.flushes.end());
   return found;
 }
 

@@ -64,7 +64,7 @@ class FirstCallFinder {
 
   FirstCalls Run() {
     FindUsualOp();
-    churns_ = Churns();
+    allocator_ = Allocator();
     CollectSlowOps();
     for (const SilentPiece& piece : pieces_.pieces)
       Judge(piece);
@@ -75,12 +75,12 @@ class FirstCallFinder {
   }
 
  private:
-  bool Churns() const {
+  AllocatorCalls Allocator() const {
     std::vector<EventIndex> calls;
     for (const EventIndex e : tree_.preorder()) {
       if (trace::IsLaunchCall(events_[e].kind)) calls.push_back(e);
     }
-    return FindAllocatorCalls(events_, calls).churns();
+    return FindAllocatorCalls(events_, calls);
   }
 
   // Of each kernel name the launch that came first; and when launched work began, for the length
@@ -214,7 +214,7 @@ class FirstCallFinder {
 
   // What of it passed while the GPU worked is a wait: freeing waits for the device.
   void Allocation(const SilentPiece& piece) {
-    if (churns_) return;  // it comes again
+    if (allocator_.Recurs(piece.owner)) return;
     const double busy_ms = MsInside(busy_, piece.begin_ns, piece.end_ns);
     const auto idle = piece.ns() - static_cast<std::int64_t>(busy_ms * 1e6);
     if (idle < kFirstCallMinNs) return;
@@ -314,7 +314,7 @@ class FirstCallFinder {
   std::unordered_map<StringId, std::int64_t> repeated_;  // longest piece in calls not the first
   std::unordered_map<StringId, bool> compiles_;
   double usual_op_ns_ = 0;
-  bool churns_ = false;  // memory is given back and taken again all the time
+  AllocatorCalls allocator_;
   FirstCalls out_;
 };
 

@@ -27,6 +27,7 @@
 #include "findings/one/merge_findings.h"
 #include "findings/one/merged_products.h"
 #include "findings/one/moe_weights.h"
+#include "findings/one/precision_findings.h"
 #include "findings/one/replay_causes.h"
 #include "findings/one/rules.h"
 #include "findings/one/same_work.h"
@@ -88,11 +89,13 @@ class Analyzer {
     structures_ = FindStructures(calls, out_.context, &out_.categories);
     for (Finding& finding : FindingsByKernel(calls))
       structures_.push_back(std::move(finding));
+    if (auto narrower = FindNarrowerPrecision(calls, *frames_->kinds, out_.context))
+      structures_.push_back(std::move(*narrower));
     for (Finding& finding : FindSameWork(calls, *frames_->kinds, out_.categories))
       structures_.push_back(std::move(finding));
     FindReplayCauses(calls, out_.context, &out_.categories);
     FindEpilogues(calls, &out_.categories);
-    FindEmbeddings(&out_.categories);
+    FindEmbeddings(out_.peak_tb_per_s, &out_.categories);
     FindCauses(calls, out_.context, &out_.categories);
     Totals();
     out_.base = StepBaseOf(frames_->frames, out_.workload.repeats);

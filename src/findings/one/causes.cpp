@@ -168,9 +168,8 @@ class CauseFinder {
           "dense peak of " + platform->name};
       o->cause->option =
           Target{{narrow.saved_part.high, narrow.saved_part.high, narrow.saved_part.high}, "", ""};
-      // One left behind among products of 16 bits belongs to them.
-      const std::string_view others = context_.model_type();
-      if (others == "bf16" || others == "fp16") o->cause->a = narrow;
+      o->cause->facts.push_back(NumberFact("bf16_peak", bf16->tflops, "TFLOPS/s"));
+      o->cause->a = narrow;
     }
     HoldAgainstTf32(peak->tflops, o);
     return true;

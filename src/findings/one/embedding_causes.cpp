@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::findings {
@@ -30,14 +31,17 @@ double SortPart(const Operation& operation) {
   return operation.gpu_us > 0 ? std::clamp(us / operation.gpu_us, 0.0, 1.0) : 0;
 }
 
-// The part of its time that goes at so much of the bandwidth; 0: not known.
-double FasterPart(const Operation& operation, double share) {
-  const Efficiency& e = operation.efficiency;
-  if (!e.bytes || !e.peak_tb_per_s || *e.peak_tb_per_s <= 0 || operation.mean_us <= 0) return 0;
-  return std::max(0.0, 1 - *e.bytes / (share * *e.peak_tb_per_s * 1e6) / operation.mean_us);
+// The part of its time that goes at so much of the bandwidth, where gradients are read and rows
+// written once; 0: not known.
+double FasterPart(const Operation& operation, double tb_per_s) {
+  const std::vector<Shape> shapes = ParseShapes(operation.dims);
+  if (shapes.empty() || operation.mean_us <= 0 || tb_per_s <= 0) return 0;
+  constexpr double kBytes = 2 * 4;
+  return std::max(0.0,
+                  1 - kBytes * Elements(shapes.front()) / (tb_per_s * 1e6) / operation.mean_us);
 }
 
-void ExplainEmbedding(Operation* operation) {
+void ExplainEmbedding(double tb_per_s, Operation* operation) {
   if (operation->args.find("fp32") == std::string::npos) return;
   const double sort = SortPart(*operation);
   std::vector<Fact> facts = {{"type", std::string("fp32"), {}}};
@@ -59,9 +63,9 @@ void ExplainEmbedding(Operation* operation) {
   const double rows = 1 - sort;
   Cause cause{Pattern::kEmbeddingBackward, "embedding", std::move(facts), {}, {}, {}};
   const Range halved{0.25 * rows, 0.4 * rows, 0.5 * rows + sort};
-  const Range faster{FasterPart(*operation, limits::kTensorLow / 2),
-                     FasterPart(*operation, limits::kTensorLow),
-                     FasterPart(*operation, limits::kTensorHigh)};
+  const Range faster{FasterPart(*operation, limits::kTensorLow / 2 * tb_per_s),
+                     FasterPart(*operation, limits::kTensorLow * tb_per_s),
+                     FasterPart(*operation, limits::kTensorHigh * tb_per_s)};
   if (faster.mid > halved.mid) {
     cause.a =
         Target{{std::max(halved.low, faster.low), faster.mid, std::max(halved.high, faster.high)},
@@ -76,12 +80,12 @@ void ExplainEmbedding(Operation* operation) {
 
 }  // namespace
 
-void FindEmbeddings(std::vector<CategoryAnalysis>* categories) {
+void FindEmbeddings(std::optional<double> tb_per_s, std::vector<CategoryAnalysis>* categories) {
   for (CategoryAnalysis& category : *categories) {
     for (Operation& operation : category.operations) {
       const bool open = !operation.cause && !operation.claimed;
       if (open && IsEmbeddingBackward(operation) && operation.mean_us >= limits::kSmallKernelUs)
-        ExplainEmbedding(&operation);
+        ExplainEmbedding(tb_per_s.value_or(0), &operation);
     }
   }
 }

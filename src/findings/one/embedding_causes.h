@@ -1,6 +1,7 @@
 // Backward passes of embeddings that sort their indices and update rows in fp32.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "findings/one/category_analysis.h"
@@ -8,6 +9,6 @@
 namespace jarvis::findings {
 
 // Gives them their cause; before FindCauses, which drops the small ones.
-void FindEmbeddings(std::vector<CategoryAnalysis>* categories);
+void FindEmbeddings(std::optional<double> tb_per_s, std::vector<CategoryAnalysis>* categories);
 
 }  // namespace jarvis::findings

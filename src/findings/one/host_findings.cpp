@@ -75,8 +75,8 @@ class HostFindingMaker {
     }
     IntervalSet<std::int64_t> excused = e_.profiling.artefact;
     using Set = IntervalSet<std::int64_t>;
-    for (const Set& more : std::initializer_list<Set>{
-             e_.first_calls.intervals, e_.descheduled.intervals, stops_.intervals})
+    for (const Set& more : std::initializer_list<Set>{e_.first_calls.intervals,
+                                                      e_.descheduled.intervals, stops_.intervals})
       excused.insert(excused.end(), more.begin(), more.end());
     ledger_ = MakeIdleLedger({e_.trace, e_.host, e_.frames, e_.scope, sections_,
                               e_.sections.not_idle, Union(std::move(excused))});
@@ -232,21 +232,10 @@ class HostFindingMaker {
     all = Union(std::move(all));
     if (MillisOf(Length(all)) < cause->idle_ms) return;
     cause->least = std::move(cause->changes);
-    cause->changes = {analysis::ScaleHost{StretchesOf(all), 0}, PinnedBatches()};
+    cause->changes = {analysis::ScaleHost{StretchesOf(all), 0}};
     cause->moved_ms = MillisOf(Length(all));
     cause->idle_ms = std::min(cause->moved_ms, ledger_.total_ms);
     cause->left_ms = kHandOverLeft * cause->moved_ms;
-  }
-
-  // What workers hand over lies in pinned memory.
-  analysis::PinCopies PinnedBatches() const {
-    const trace::EventStore& events = e_.trace.events();
-    analysis::PinCopies pin;
-    for (const trace::EventIndex e : e_.trace.attribution().timeline) {
-      const bool copy = events[e].kind == trace::EventKind::kMemcpy && !e_.scope.IsForeign(e);
-      if (copy && DirectionOf(events.name(e)) == CopyDirection::kToDevice) pin.copies.push_back(e);
-    }
-    return pin;
   }
 
   void Descheduled() {

@@ -111,6 +111,7 @@ constexpr PatternInfo kPatterns[] = {
     {P::kPythonStops, "python_stops", "Python stands still between ops", true},
     {P::kClockDrop, "clock_drop", "all kernels take longer from one moment on", true},
     {P::kSlowCalls, "slow_calls", "calls far slower than others of equal sizes", true},
+    {P::kNarrowerPrecision, "narrower_precision", "TF32 where 16 bits would do", true},
     {P::kCpuCollectives, "cpu_collectives", "the step waits for a collective of the CPU", true},
     {P::kCpuLoading, "cpu_loading", "the step waits for its data", true},
     {P::kCpuOptimizer, "cpu_optimizer", "parameters updated one by one on the CPU", true},
@@ -184,9 +185,10 @@ constexpr AdviceInfo kAdvices[] = {
      "for "
      "{waits}]]"},
     {A::kPrefetchData, "prefetch_data",
-     "give the DataLoader more workers (`num_workers`) or a larger `prefetch_factor`. Those that "
-     "it "
-     "has cannot keep up; a cheaper transform or collate function helps as well"},
+     "give the DataLoader more workers (`num_workers`, up to the cores there are), or make a "
+     "sample "
+     "cheaper: decode on the GPU, smaller images on disk, a lighter transform. A larger "
+     "`prefetch_factor` does not help workers that cannot keep up"},
     {A::kLoaderWorkers, "loader_workers",
      "load in other processes: `DataLoader(num_workers=8, pin_memory=True, "
      "persistent_workers=True)`; today the main process loads itself"},

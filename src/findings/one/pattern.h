@@ -112,6 +112,7 @@ enum class Pattern : std::uint8_t {
   // The same work against itself, see same_work.h
   kClockDrop,
   kSlowCalls,
+  kNarrowerPrecision,  // see precision_findings.h
   // Rules over a recording without GPU work, see cpu_findings.h
   kCpuCollectives,
   kCpuLoading,

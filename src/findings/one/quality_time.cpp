@@ -40,7 +40,7 @@ class TimeQualities {
     FirstTime(*first);
     Allocations(*first);
     JV_ASSIGN(const auto descheduled, session::DescheduledOf(trace_, job));
-    NotRunning(*descheduled);
+    NotRunning(*descheduled, frames->books.gpu);
     Dispatch(checks);
     Clocks(checks);
     Twice(checks);
@@ -313,7 +313,7 @@ class TimeQualities {
     list_.push_back(std::move(q));
   }
 
-  void NotRunning(const analysis::Descheduled& found) {
+  void NotRunning(const analysis::Descheduled& found, const ledger::GpuBook& gpu) {
     if (found.pieces.empty()) return;
     std::map<std::string_view, int> names;
     for (const analysis::SilentPiece& piece : found.pieces) {
@@ -344,9 +344,11 @@ class TimeQualities {
         [](const analysis::SilentPiece& piece) { return piece.owner != trace::kNoEvent; });
     if (inside != found.pieces.end()) q.first_uid = events_[inside->owner].uid;
     SetTime(base_, found.total_ms, 0, &q);
-    q.consequence =
-        "No op is slow because of it, and no kernel: the process lacked a CPU. Other "
-        "ranks wait for it in collectives.";
+    q.consequence = "No op is slow because of it, and no kernel: the process lacked a CPU.";
+    if (gpu.kinds[static_cast<std::size_t>(ledger::WorkKind::kCommTransfer)].count +
+            gpu.kinds[static_cast<std::size_t>(ledger::WorkKind::kCommWait)].count >
+        0)
+      q.consequence += " Other ranks wait for it in collectives.";
     q.record =
         "give each process cores of its own (fewer processes, affinity, cpuset quota); "
         "record with perf sched beside the profiler";

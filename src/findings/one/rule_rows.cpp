@@ -15,8 +15,8 @@ constexpr RuleRow kRows[] = {
      "of type S) on a device with TF32 or XF32 units",
      "on fp32 kernels ({kernel})[[ at {tflops_achieved}]]; the TF32 rate of the device is "
      "{tf32_peak}",
-     "[[Run it under `torch.autocast(\"cuda\", torch.bfloat16)`, where accuracy allows it: "
-     "{option}.]]",
+     "[[Run it under `torch.autocast(\"cuda\", torch.bfloat16)`, where accuracy allows it (bf16 "
+     "peak {bf16_peak}); the smaller step is TF32, which one flag allows.]]",
      "Set `torch.set_float32_matmul_precision(\"high\")` once at the start, which allows TF32. "
      "Without touching the code: {environment} in the environment. Inputs of products are then "
      "rounded to 10 bits of mantissa.",
@@ -400,6 +400,17 @@ constexpr RuleRow kRows[] = {
      "(`nvidia-smi -lgc`), so that steps compare.",
      "Kernels of which some get slower and others do not.", "what the same kernels take before",
      "the same kernels in this trace"},
+    {Pattern::kNarrowerPrecision,
+     "Products or convolutions on TF32 kernels for at least 15 % of the GPU's time, next to none "
+     "in "
+     "16 bits, on a device whose bf16 rate is at least 1.5 times its TF32 rate",
+     "with what memory bounds between them, all on operands of 32 bits: the device computes TF32 "
+     "at "
+     "{tf32_peak}, bf16 at {bf16_peak}, and 16 bits are half of the bytes",
+     "Run the forward pass under `torch.autocast(\"cuda\", torch.bfloat16)`, where accuracy allows "
+     "it[[; convolutions in NHWC as well: {layout}]].",
+     "", "Fp32 kernels, which have a rule of their own; programs in mixed precision.",
+     "twice the rate for products, half of the bytes for the rest, at best", "dense peaks"},
     {Pattern::kSlowCalls,
      "Calls of one op with equal sizes and types, of which at most 40 % take more than three times "
      "the median and the excess is at least 2 % of computing",

@@ -78,7 +78,7 @@ class ClockFinder {
       const std::optional<Change> one = ChangeAt(looked_.size() * i / kMoments);
       if (one && (!best || one->left < best->left)) best = one;
     }
-    if (!best || best->left > kLeftMost * LeftWithout()) return std::nullopt;
+    if (!best || best->spread > kLeftMost * best->spread_before) return std::nullopt;
     return Tell(*best);
   }
 
@@ -100,6 +100,8 @@ class ClockFinder {
     std::size_t kernels = 0;
     double covered = 0;  // of the later time, in kernels of both sides
     double left = 0;     // what the two sides' medians do not explain
+    double spread = 0;   // of it, in kernels of both sides; and with one median for both
+    double spread_before = 0;
   };
   struct Ratio {
     double factor;
@@ -124,6 +126,7 @@ class ClockFinder {
       double weight = 0;
       double usual = 0;
     };
+    std::vector<double> usual_of_all(groups_);
     std::vector<std::array<Side, 2>> sides(groups_);
     for (std::size_t i = 0; i < looked_.size(); ++i) {
       Side& side = sides[looked_[i].group][i < first ? 0 : 1];
@@ -132,7 +135,11 @@ class ClockFinder {
     }
     std::vector<Ratio> ratios;
     double all = 0, both = 0;
-    for (auto& [before, after] : sides) {
+    for (std::size_t g = 0; g < groups_; ++g) {
+      auto& [before, after] = sides[g];
+      std::vector<double> together = before.ns;
+      together.insert(together.end(), after.ns.begin(), after.ns.end());
+      usual_of_all[g] = LowerMedian(std::move(together));
       for (Side* side : {&before, &after})
         side->usual = side->ns.empty() ? 0 : LowerMedian(std::move(side->ns));
       all += after.weight;
@@ -149,26 +156,20 @@ class ClockFinder {
       alike += part > 0.5 && part < 1.5 ? ratio.weight : 0;
     }
     if (alike < kAlike * both) return std::nullopt;
-    Change change{looked_[first].start_ns, factor, ratios.size(), both / all, 0};
+    Change change{looked_[first].start_ns, factor, ratios.size(), both / all};
     for (std::size_t i = 0; i < looked_.size(); ++i) {
-      const double usual = sides[looked_[i].group][i < first ? 0 : 1].usual;
-      change.left += looked_[i].weight_ns * std::abs(std::log(looked_[i].ns / usual));
+      const Looked& one = looked_[i];
+      const auto& pair = sides[one.group];
+      const auto off = [&](double usual) {
+        return one.weight_ns * std::abs(std::log(one.ns / usual));
+      };
+      const double left = off(pair[i < first ? 0 : 1].usual);
+      change.left += left;
+      if (pair[0].usual <= 0 || pair[1].usual <= 0) continue;
+      change.spread += left;
+      change.spread_before += off(usual_of_all[one.group]);
     }
     return change;
-  }
-
-  // What one median a kernel does not explain.
-  double LeftWithout() const {
-    std::vector<std::vector<double>> times(groups_);
-    for (const Looked& one : looked_)
-      times[one.group].push_back(one.ns);
-    std::vector<double> usual;
-    for (std::vector<double>& of_group : times)
-      usual.push_back(LowerMedian(std::move(of_group)));
-    double left = 0;
-    for (const Looked& one : looked_)
-      left += one.weight_ns * std::abs(std::log(one.ns / usual[one.group]));
-    return left;
   }
 
   Finding Tell(const Change& change) const {

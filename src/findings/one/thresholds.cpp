@@ -57,6 +57,7 @@ constexpr Threshold kThresholds[] = {
     {"high_saving", kHighSaving, "% of steps", "High: saves so much wall time"},
     {"medium_saving", kMediumSaving, "% of steps", "Medium: saves so much wall time"},
     {"launches_per_wait", kLaunchesPerWait, "launches", "fewer between waits: no graph holds them"},
+    {"stop_share_min", kStopShareMin, "%", "of the steps: stops of the host"},
     {"ramp_part", kRampPart, "of the GPU's window", "the start of a step"},
     {"ramp_share", kRampShare, "% of late launches", "... in it: the host is ahead later"},
     {"cpu_wait", kCpuWait, "% of steps", "without a GPU: waits for collectives from here"},

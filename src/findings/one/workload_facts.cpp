@@ -84,8 +84,10 @@ class FactCollector {
       out_.gpu_us += Us(e);
       const std::string_view name = events_.name(e);
       if (classes.Of(e) == analysis::WorkClass::kCommunication) out_.comm_us += Us(e);
-      if (name.starts_with("triton_")) out_.triton_us += Us(e);
-      if (out_.trace.IsReplayed(e)) out_.graph_us += Us(e);
+      const bool replayed = out_.trace.IsReplayed(e);
+      if (replayed) out_.graph_us += Us(e);
+      if (name.starts_with("triton_"))
+        (replayed ? out_.replayed_triton_us : out_.triton_us) += Us(e);
       if (event.kind == EventKind::kMemcpy && DirectionOf(name) == CopyDirection::kToDevice) {
         const std::string_view more = events_.text(events_.args_of(e).other);
         if (const auto bytes = ParseInt(trace::MemberOf(more, "bytes"))) ++out_.uploads[*bytes];

@@ -190,8 +190,9 @@ class MachineTeller {
   void Precision() {
     std::map<std::string, double> us;
     double all = 0, accidental = 0;
-    // Each kernel is looked at once: whether it is matrix work, and its precision.
-    std::unordered_map<std::string_view, std::pair<bool, std::string>> looked_at;
+    // Each kernel is looked at once: whether it is matrix work (absent: its name does not say; what
+    // converts layouts below a convolution is none), and its precision.
+    std::unordered_map<std::string_view, std::pair<std::optional<bool>, std::string>> looked_at;
     for (const ShapedOperation& one : facts_.operations) {
       const bool matrix =
           one.kind == Kind::kGemm || one.kind == Kind::kSdpa || one.kind == Kind::kConvolution;
@@ -200,7 +201,7 @@ class MachineTeller {
       for (const KernelShare& kernel : one.operation->kernels) {
         const auto [known, added] = looked_at.try_emplace(kernel.name);
         if (added) known->second = {IsMatrixKernel(kernel.name), PrecisionOfKernel(kernel.name)};
-        if (!known->second.first && !matrix) continue;
+        if (!known->second.first.value_or(matrix)) continue;
         std::string type = known->second.second;
         if (type.empty() && !matrix) continue;
         if (type.empty()) type = operand;
@@ -381,8 +382,9 @@ class MachineTeller {
 
 }  // namespace
 
-bool IsMatrixKernel(std::string_view kernel) {
+std::optional<bool> IsMatrixKernel(std::string_view kernel) {
   const ledger::WorkKind kind = ledger::ClassifyKernelName(kernel).kind;
+  if (kind == ledger::WorkKind::kUnknown) return std::nullopt;
   return kind == ledger::WorkKind::kProduct || kind == ledger::WorkKind::kConvolution ||
          kind == ledger::WorkKind::kAttention;
 }

@@ -1,6 +1,7 @@
 // What the model ran on and in: precision, device, parallelism. Internal to the layer.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,6 @@ void TellMachine(const WorkloadFacts& facts, const WorkloadSizes& sizes, Workloa
 // The precision that a kernel's name tells: "bf16", "tf32", "mxfp4 x mxfp8"; empty: it does not.
 std::string PrecisionOfKernel(std::string_view kernel);
 // Whether a kernel multiplies matrices, convolves or attends, by its name.
-bool IsMatrixKernel(std::string_view kernel);
+std::optional<bool> IsMatrixKernel(std::string_view kernel);
 
 }  // namespace jarvis::findings

@@ -507,7 +507,9 @@ class PhaseTeller {
     const double generated = std::max(facts_.compiled_us, facts_.triton_us);
     const double compiled = std::min(generated, facts_.gpu_us - facts_.graph_us) / facts_.gpu_us;
     const double eager = std::max(0.0, 1 - graph - compiled);
-    const std::string graphs = IsHip() ? "HIP graph replay" : "CUDA graph replay";
+    std::string graphs = IsHip() ? "HIP graph replay" : "CUDA graph replay";
+    if (facts_.replayed_triton_us > kExecutionShown * facts_.graph_us && facts_.graph_us > 0)
+      graphs += " of compiled code";
     std::string text;
     for (const auto& [share, name] :
          {std::pair{graph, graphs}, std::pair{compiled, std::string("torch.compile")},

@@ -176,7 +176,18 @@ KindsOfWork::KindsOfWork(const EventStore& events, const tree::CallTree& tree) :
   });
   OpKinds of_ops;
   for (const EventIndex e : gpu_events) {
-    if (of_name_.at(events[e].name).kind != WorkKind::kUnknown) continue;
+    const KernelKind& named = of_name_.at(events[e].name);
+    // Libraries compute convolutions by products too (Winograd, im2col): the op says so.
+    if (named.kind == WorkKind::kProduct) {
+      const KernelKind of_op = KindByOp(events, tree, e, &of_ops);
+      if (of_op.kind == WorkKind::kConvolution) {
+        KernelKind kind = named;
+        kind.kind = WorkKind::kConvolution;
+        kind.basis = KindBasis::kOp;
+        of_event_.emplace(e, kind);
+      }
+    }
+    if (named.kind != WorkKind::kUnknown) continue;
     const trace::Event& event = events[e];
     KernelKind kind;
     if (event.kind != EventKind::kKernel) {

@@ -1,6 +1,7 @@
 // What kind of work each GPU event of a trace is.
 //
-// By its name; where the name tells nothing, by the op that launched it (ops.json); where that
+// By its name, but of products below a convolution's op; where the name tells nothing, by the op
+// that launched it (ops.json); where that
 // tells nothing either, by what the launch needed. Each distinct name is classified once.
 //
 // Errors: none. Threads: const once it is made. The trace must outlive it.
@@ -29,7 +30,7 @@ class KindsOfWork {
  private:
   const trace::EventStore& events_;
   std::unordered_map<StringId, KernelKind> of_name_;
-  std::unordered_map<trace::EventIndex, KernelKind> of_event_;  // where the name tells nothing
+  std::unordered_map<trace::EventIndex, KernelKind> of_event_;  // where it is not its name's
 };
 
 }  // namespace jarvis::ledger
