@@ -10,7 +10,8 @@
 
 #include "fuzz/require.h"
 #include "trace/import/database/sqlite_trace.h"
-#include "trace/import/rocm/rocprofv3_text.h"
+#include "trace/import/rocm/csv_set.h"
+#include "trace/import/rocm/results_json.h"
 #include "trace/import/trace_file.h"
 #include "tree/build.h"
 

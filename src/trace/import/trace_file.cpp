@@ -14,7 +14,8 @@
 #include "io/plain_source.h"
 #include "trace/import/database/sqlite_trace.h"
 #include "trace/import/kineto/kineto_json.h"
-#include "trace/import/rocm/rocprofv3_text.h"
+#include "trace/import/rocm/csv_set.h"
+#include "trace/import/rocm/results_json.h"
 
 namespace jarvis::trace {
 namespace {

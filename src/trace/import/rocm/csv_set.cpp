@@ -1,3 +1,5 @@
+#include "trace/import/rocm/csv_set.h"
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -13,7 +15,6 @@
 #include "io/byte_source.h"
 #include "rocprof/read/csv_stream.h"
 #include "trace/import/rocm/rocm_events.h"
-#include "trace/import/rocm/rocprofv3_text.h"
 #include "trace/import/shared/store_elements.h"
 
 namespace jarvis::trace {

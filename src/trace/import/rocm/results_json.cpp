@@ -1,3 +1,5 @@
+#include "trace/import/rocm/results_json.h"
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -12,7 +14,6 @@
 #include "base/text.h"
 #include "rocprof/read/json_mend.h"
 #include "trace/import/rocm/rocm_events.h"
-#include "trace/import/rocm/rocprofv3_text.h"
 #include "trace/import/shared/store_elements.h"
 
 namespace jarvis::trace {
