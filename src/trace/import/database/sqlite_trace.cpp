@@ -15,6 +15,7 @@
 #include "trace/import/nsys/nsys_tables.h"
 #include "trace/import/rocm/rocpd_reader.h"
 #include "trace/import/shared/store_elements.h"
+#include "trace/import/shared/store_window.h"
 
 namespace jarvis::trace {
 namespace {
@@ -101,6 +102,10 @@ Result<std::unique_ptr<TraceElements>> ElementsOfSqlite(const TraceInput& input,
   return ElementsOfStore(std::move(read), input.file.size);
 }
 
+Result<Survey> SurveySqlite(const TraceInput& input, const ReadOptions& options, Job& job) {
+  return SurveyWhole(kSqliteTrace, input, options, job);
+}
+
 }  // namespace
 
 const Importer kSqliteTrace = {
@@ -109,6 +114,8 @@ const Importer kSqliteTrace = {
     .one_file = true,
     .sniff = &SniffSqlite,
     .read = &ReadSqlite,
+    .survey = &SurveySqlite,
+    .read_window = &WindowOfWhole,
     .elements = &ElementsOfSqlite,
 };
 

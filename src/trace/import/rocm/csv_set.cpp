@@ -16,6 +16,7 @@
 #include "rocprof/read/csv_stream.h"
 #include "trace/import/rocm/rocm_events.h"
 #include "trace/import/shared/store_elements.h"
+#include "trace/import/shared/store_window.h"
 
 namespace jarvis::trace {
 namespace {
@@ -301,6 +302,10 @@ Result<std::unique_ptr<TraceElements>> ElementsOfCsv(const TraceInput& input,
   return ElementsOfStore(std::move(read), input.file.size);
 }
 
+Result<Survey> SurveyCsv(const TraceInput& input, const ReadOptions& options, Job& job) {
+  return SurveyWhole(kRocprofv3Csv, input, options, job);
+}
+
 }  // namespace
 
 const Importer kRocprofv3Csv = {
@@ -309,6 +314,8 @@ const Importer kRocprofv3Csv = {
     .one_file = false,
     .sniff = &SniffCsv,
     .read = &ReadCsv,
+    .survey = &SurveyCsv,
+    .read_window = &WindowOfWhole,
     .elements = &ElementsOfCsv,
 };
 

@@ -15,6 +15,7 @@
 #include "rocprof/read/json_mend.h"
 #include "trace/import/rocm/rocm_events.h"
 #include "trace/import/shared/store_elements.h"
+#include "trace/import/shared/store_window.h"
 
 namespace jarvis::trace {
 namespace {
@@ -440,6 +441,10 @@ Result<std::unique_ptr<TraceElements>> ElementsOfResults(const TraceInput& input
   return ElementsOfStore(std::move(read), input.file.size);
 }
 
+Result<Survey> SurveyResults(const TraceInput& input, const ReadOptions& options, Job& job) {
+  return SurveyWhole(kRocprofv3Json, input, options, job);
+}
+
 }  // namespace
 
 const Importer kRocprofv3Json = {
@@ -448,6 +453,8 @@ const Importer kRocprofv3Json = {
     .one_file = true,
     .sniff = &SniffResults,
     .read = &ReadResults,
+    .survey = &SurveyResults,
+    .read_window = &WindowOfWhole,
     .elements = &ElementsOfResults,
 };
 

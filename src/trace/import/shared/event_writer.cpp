@@ -93,11 +93,6 @@ Status EventWriter::Room() const {
               fmt::format("more than {} events in one trace", limits::kEventsMax));
 }
 
-void EventWriter::Reserve(std::uint64_t events) {
-  store_.events.reserve(events);
-  store_.args.reserve(events);
-}
-
 void EventWriter::Push(const NewEvent& event, std::uint32_t args) {
   Event made{};
   made.ts_ns = event.ts_ns;

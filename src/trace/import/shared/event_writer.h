@@ -45,7 +45,6 @@ class EventWriter {
   // kTooLarge: a trace has no ids for so many.
   Status Add(const NewEvent& event);
   Status Add(const NewEvent& event, const Args& args);
-  void Reserve(std::uint64_t events);
 
   std::uint64_t events() const { return next_uid_; }
   Oddities& oddities() { return store_.oddities; }

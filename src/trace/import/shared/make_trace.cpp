@@ -98,6 +98,7 @@ class TraceMaker {
       values.push_back({"distributedInfo", "{" + members + "}"});
     }
     values.push_back({facts_.amd ? "rocprofiler-sdk_version" : "cupti_version", "1"});
+    values.push_back({kRecorderKey, Quoted(facts_.recorder)});
     values.push_back(ValueOf(facts_.recording));
     return values;
   }

@@ -18,6 +18,9 @@
 
 namespace jarvis::trace {
 
+// The member that keeps what recorded it.
+inline constexpr const char* kRecorderKey = "recorder";
+
 struct RecordingFacts {
   std::string recorder;  // "nsight systems 3.25.0"
   bool amd = false;      // else NVIDIA's
