@@ -1,6 +1,7 @@
 #include "trace/import/nsys/nsys_work.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -31,18 +32,12 @@ constexpr std::int64_t kNoEventId = 0xFFFFFFFF;
 
 }  // namespace
 
-StringId KernelArgs::Of(const Key& key, EventWriter& writer) {
-  constexpr std::size_t kMade = 1024;
-  if (made_.empty()) made_.resize(kMade);
-  std::uint64_t hash = 0;
-  for (const std::int64_t value : key)
-    hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15ull + (hash >> 29);
-  Made& made = made_[(hash >> 32) % kMade];
-  if (made.text != kNoString && made.key == key) return made.text;
+StringId NsysWork::ArgsOf(const KernelArgs::Key& key) {
   const auto& [gx, gy, gz, bx, by, bz, registers, fixed, dynamic, context, cx, cy, cz, local, graph,
                node, device] = key;
   const auto or_zero = [](std::int64_t value) { return value == kNoCell ? 0 : value; };
-  ArgsText text;
+  ArgsText& text = text_;
+  text.Clear();
   text.AddList("grid", gx, gy, gz);
   text.AddList("block", bx, by, bz);
   text.Add("registers per thread", registers);
@@ -55,8 +50,7 @@ StringId KernelArgs::Of(const Key& key, EventWriter& writer) {
   text.Add("graph node id", node);
   text.Add("graph id", graph);
   text.Add("device", device);
-  made = {key, writer.Raw(text.text())};
-  return made.text;
+  return writer_.Raw(text.text());
 }
 
 Status NsysWork::Run() {
@@ -155,12 +149,24 @@ Status NsysWork::Kernels() {
             const std::int64_t node = row.Int(kNode);
             if (node != kNoCell && args.correlation != jarvis::trace::kAbsent)
               graphs_by_node_.insert(args.correlation);
-            args.other = kernel_args_.Of(
-                {row.Int(kGrid), row.Int(kGrid + 1), row.Int(kGrid + 2), row.Int(kBlock),
-                 row.Int(kBlock + 1), row.Int(kBlock + 2), row.Int(kRegisters), row.Int(kStatic),
-                 row.Int(kDynamic), row.Int(kContext), row.Int(kCluster), row.Int(kCluster + 1),
-                 row.Int(kCluster + 2), row.Int(kLocal), row.Int(kGraph), node, device},
-                writer_);
+            const KernelArgs::Key key = {row.Int(kGrid),
+                                         row.Int(kGrid + 1),
+                                         row.Int(kGrid + 2),
+                                         row.Int(kBlock),
+                                         row.Int(kBlock + 1),
+                                         row.Int(kBlock + 2),
+                                         row.Int(kRegisters),
+                                         row.Int(kStatic),
+                                         row.Int(kDynamic),
+                                         row.Int(kContext),
+                                         row.Int(kCluster),
+                                         row.Int(kCluster + 1),
+                                         row.Int(kCluster + 2),
+                                         row.Int(kLocal),
+                                         row.Int(kGraph),
+                                         node,
+                                         device};
+            args.other = kernel_args_.Of(key, [&] { return ArgsOf(key); });
             const std::int64_t lane = args.stream == kNoCell ? 0 : args.stream;
             return writer_.Add(
                 {EventKind::kKernel, name, writer_.TrackOf(gpu, lane), start, end - start}, args);

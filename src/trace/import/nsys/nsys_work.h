@@ -1,31 +1,13 @@
 // GPU work and synchronisations of an export.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <unordered_set>
-#include <vector>
 
 #include "trace/import/nsys/nsys_scope.h"
 #include "trace/import/shared/args_text.h"
 
 namespace jarvis::trace {
-
-// Texts of kernels' args, made once for equal ones that follow closely.
-class KernelArgs {
- public:
-  // grid, block, registers, static and dynamic shared memory, context, cluster, local memory,
-  // graph, node, device; kNoCell: absent.
-  using Key = std::array<std::int64_t, 17>;
-  StringId Of(const Key& key, EventWriter& writer);
-
- private:
-  struct Made {
-    Key key;
-    StringId text = kNoString;
-  };
-  std::vector<Made> made_;
-};
 
 class NsysWork : public NsysPart {
  public:
@@ -42,6 +24,11 @@ class NsysWork : public NsysPart {
   Status Fills();
   Status Graphs();
   Status Synchronisations();
+
+  // grid, block, registers, static and dynamic shared memory, context, cluster, local memory,
+  // graph, node, device; kNoCell: absent.
+  using KernelArgs = MadeTexts<17>;
+  StringId ArgsOf(const KernelArgs::Key& key);
 
   KernelArgs kernel_args_;
   ArgsText text_;

@@ -97,8 +97,22 @@ std::int64_t RocmCalls::LaunchOf(std::int64_t own, std::int64_t parent) const {
   return parent != kNoCell && hip.Has(parent) ? parent : own;
 }
 
+StringId RocmEvents::NameOf(Names* names, std::int64_t key, std::string_view name) {
+  if (key == kNoCell) return writer_.Name(name);
+  if (key == names->last_key) return names->last;
+  const auto [found, added] = names->by_key.try_emplace(key, kNoString);
+  if (added) found->second = writer_.Name(name);
+  names->last_key = key;
+  names->last = found->second;
+  return names->last;
+}
+
 OwnerId RocmEvents::GpuOf(OwnerId process, std::int64_t agent) {
+  if (agent == last_agent_ && process == last_process_) return last_gpu_;
   const OwnerId id = owners_.GpuOf(process, agent);
+  last_agent_ = agent;
+  last_process_ = process;
+  last_gpu_ = id;
   GpuOwner& gpu = owners_.gpus()[id & ~kGpuOwner];
   if (gpu.about) return id;
   const auto found = agents.find(agent);
@@ -134,7 +148,7 @@ Status RocmEvents::Add(const RocmCall& call) {
     case RocmWord::kOther: ++tally_.counts["other regions"]; return {};
   }
   if (!call.other.empty()) args.other = writer_.Raw(call.other);
-  if (name == kNoString) name = writer_.Name(call.name);
+  if (name == kNoString) name = NameOf(&call_names_, call.name_key, call.name);
   return writer_.Add({kind, name, writer_.TrackOf(call.process, call.tid, beside), call.start,
                       call.end - call.start},
                      args);
@@ -146,6 +160,22 @@ Status RocmEvents::Add(const RocmKernel& kernel) {
     return {};
   }
   const OwnerId gpu = GpuOf(kernel.process, kernel.agent);
+  const std::int64_t device = owners_.gpu(gpu).index;
+  const auto& [gx, gy, gz] = kernel.grid;
+  const auto& [bx, by, bz] = kernel.block;
+  Args args;
+  args.stream = kernel.lane;
+  if (kernel.correlation != kNoCell) args.correlation = kernel.correlation;
+  args.other =
+      kernel_args_.Of({gx, gy, gz, bx, by, bz, kernel.shared_bytes, kernel.scratch, kernel.vgpr,
+                       kernel.agpr, kernel.sgpr, kernel.queue, kernel.graph, kernel.node, device},
+                      [&] { return ArgsOf(kernel, device); });
+  return writer_.Add({EventKind::kKernel, NameOf(&kernel_names_, kernel.name_key, kernel.name),
+                      writer_.TrackOf(gpu, kernel.lane), kernel.start, kernel.end - kernel.start},
+                     args);
+}
+
+StringId RocmEvents::ArgsOf(const RocmKernel& kernel, std::int64_t device) {
   text_.Clear();
   text_.AddList("grid", Blocks(kernel.grid[0], kernel.block[0]),
                 Blocks(kernel.grid[1], kernel.block[1]), Blocks(kernel.grid[2], kernel.block[2]));
@@ -160,14 +190,8 @@ Status RocmEvents::Add(const RocmKernel& kernel) {
     text_.Add("graph exec id", kernel.graph);
     text_.Add("graph node id", kernel.node);
   }
-  text_.Add("device", owners_.gpu(gpu).index);
-  Args args;
-  args.stream = kernel.lane;
-  if (kernel.correlation != kNoCell) args.correlation = kernel.correlation;
-  args.other = writer_.Raw(text_.text());
-  return writer_.Add({EventKind::kKernel, writer_.Name(kernel.name),
-                      writer_.TrackOf(gpu, kernel.lane), kernel.start, kernel.end - kernel.start},
-                     args);
+  text_.Add("device", device);
+  return writer_.Raw(text_.text());
 }
 
 Status RocmEvents::Add(const RocmCopy& copy) {

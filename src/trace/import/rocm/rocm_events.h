@@ -63,9 +63,10 @@ struct RocmCall {
   std::int64_t start, end;
   OwnerId process;
   std::int64_t tid;
-  std::int64_t correlation;  // kNoCell: none
-  std::string_view text;     // of a range; empty: its name
-  std::string_view other;    // args, raw
+  std::int64_t correlation;         // kNoCell: none
+  std::string_view text;            // of a range; empty: its name
+  std::string_view other;           // args, raw
+  std::int64_t name_key = kNoCell;  // the same for the same name; kNoCell: not known
 };
 
 struct RocmKernel {
@@ -78,6 +79,7 @@ struct RocmKernel {
   std::int64_t grid[3];  // work-items
   std::int64_t block[3];
   std::int64_t shared_bytes, scratch, vgpr, agpr, sgpr, queue, graph, node;
+  std::int64_t name_key = kNoCell;  // the same for the same name; kNoCell: not known
 };
 
 struct RocmCopy {
@@ -106,8 +108,21 @@ class RocmEvents {
   Status Add(const RocmCopy& copy);
 
  private:
+  // Names by their keys.
+  struct Names {
+    std::unordered_map<std::int64_t, StringId> by_key;
+    std::int64_t last_key = kNoCell;
+    StringId last = kNoString;
+  };
+  StringId NameOf(Names* names, std::int64_t key, std::string_view name);
   OwnerId GpuOf(OwnerId process, std::int64_t agent);
+  StringId ArgsOf(const RocmKernel& kernel, std::int64_t device);
 
+  Names call_names_, kernel_names_;
+  MadeTexts<15> kernel_args_;
+  OwnerId last_process_ = 0;
+  std::int64_t last_agent_ = kNoCell;
+  OwnerId last_gpu_ = 0;
   Owners& owners_;
   EventWriter& writer_;
   TableTally& tally_;

@@ -112,12 +112,12 @@ class GroupPart : public TableReader {
               }
               const auto args = rccl.find(event_id);
               return events_.Add(
-                  RocmCall{event.word, *name, start, end, scope_.ProcessOf(pid, owners_),
+                  RocmCall{event.word, *name, start, end, ProcessOf(pid),
                            thread != scope_.tids.end() ? thread->second
                            : tid == kNoCell            ? 0
                                                        : tid,
                            scope_.Correlation(event.stack), scope_.events.MessageOf(event_id),
-                           args == rccl.end() ? std::string_view() : args->second});
+                           args == rccl.end() ? std::string_view() : args->second, name_id});
             });
     if (hsa_calls_ > 0) tally.counts["HSA calls"] += hsa_calls_;
     return status_;
@@ -193,7 +193,7 @@ class GroupPart : public TableReader {
               RocmKernel{known ? std::string_view(symbol->second.name) : std::string_view(unnamed),
                          start,
                          end,
-                         scope_.ProcessOf(at.pid, owners_),
+                         ProcessOf(at.pid),
                          at.agent,
                          LaneOf(at),
                          scope_.Correlation(scope_.calls.LaunchOf(event.stack, event.parent)),
@@ -224,13 +224,19 @@ class GroupPart : public TableReader {
           if (at.pid == kNoCell) at = scope_.TrackOf(row.Int(10));
           const RocpdEvents::Row event = scope_.events.At(row.Int(8));
           return events_.Add(RocmCopy{
-              scope_.strings.TextOf(row.Int(2)).value_or(""), start, end,
-              scope_.ProcessOf(at.pid, owners_), row.Int(4), row.Int(3), LaneOf(at),
+              scope_.strings.TextOf(row.Int(2)).value_or(""), start, end, ProcessOf(at.pid),
+              row.Int(4), row.Int(3), LaneOf(at),
               scope_.Correlation(scope_.calls.LaunchOf(event.stack, event.parent)), row.Int(5)});
         });
     return status_;
   }
 
+  OwnerId ProcessOf(std::int64_t id) {
+    if (id != last_pid_ || !any_process_) last_process_ = scope_.ProcessOf(id, owners_);
+    last_pid_ = id;
+    any_process_ = true;
+    return last_process_;
+  }
   std::int64_t LaneOf(const TrackRow& at) const {
     const std::int64_t lane = scope_.by_queue ? at.queue : at.stream;
     return lane == kNoCell ? 0 : lane;
@@ -240,6 +246,9 @@ class GroupPart : public TableReader {
   Owners& owners_;
   RocmEvents events_;
   std::uint64_t hsa_calls_ = 0;
+  std::int64_t last_pid_ = 0;
+  OwnerId last_process_ = 0;
+  bool any_process_ = false;
 };
 
 class RocpdReader {

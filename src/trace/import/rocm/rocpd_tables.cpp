@@ -34,17 +34,23 @@ std::string RocpdEvents::Read(io::SqliteFile& file, const std::string& table,
   io::SqliteRows rows =
       file.Read(table, {"id", "category_id", "stack_id", "parent_stack_id", "extdata"});
   std::unordered_map<std::int64_t, RocmWord> words;
+  std::int64_t last_category = kNoCell;
+  RocmWord last_word = RocmWord::kOther;
   simdjson::dom::parser parser;
   while (rows.Next()) {
     const std::int64_t id = rows.Int(0);
     if (id == kNoCell) continue;
     const std::int64_t category = rows.Int(1);
-    const auto [word, added] = words.try_emplace(category, RocmWord::kOther);
-    if (added) word->second = RocmWordOf(categories.TextOf(category).value_or(""));
-    has_hsa_ = has_hsa_ || word->second == RocmWord::kHsa;
-    has_rccl_ = has_rccl_ || word->second == RocmWord::kRccl;
-    Put(id, {rows.Int(2), rows.Int(3), word->second});
-    if (word->second != RocmWord::kMarker) continue;
+    if (category != last_category) {
+      const auto [word, added] = words.try_emplace(category, RocmWord::kOther);
+      if (added) word->second = RocmWordOf(categories.TextOf(category).value_or(""));
+      last_category = category;
+      last_word = word->second;
+    }
+    has_hsa_ = has_hsa_ || last_word == RocmWord::kHsa;
+    has_rccl_ = has_rccl_ || last_word == RocmWord::kRccl;
+    Put(id, {rows.Int(2), rows.Int(3), last_word});
+    if (last_word != RocmWord::kMarker) continue;
     const auto more = rows.Text(4);
     simdjson::dom::element parsed;
     std::string_view message;
