@@ -99,7 +99,8 @@ class Builder {
         arrow_start[flow.id] = 1;
       }
     }
-    // A recorder of its own kind draws no arrows: as torch.profiler would, from each call to its work.
+    // A recorder of its own kind draws no arrows: as torch.profiler would, from each call to its
+    // work.
     for (EventIndex e = 0; e < events_.size() && events_.dialect.recorder[0] != '\0'; ++e) {
       const std::int64_t id = link_id(e);
       if (id == trace::kAbsent) continue;

@@ -1,12 +1,12 @@
 // Recordings that are no JSON of torch.profiler, through their importers and the tree. The first
 // byte says what the rest is handed to: 'd' the reader of databases, 'j' of results.json, 'c' of
 // CSV; else whoever takes it.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "fuzz/require.h"
 #include "trace/import/database/sqlite_trace.h"
@@ -19,7 +19,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace jarvis {
 namespace {
-
 
 // A file that only has a descriptor.
 Result<io::InputFile> FileOf(const std::uint8_t* data, std::size_t size) {

@@ -211,11 +211,12 @@ Status ReadRow(const std::string& id, const Formats& formats, GemmQuestion* ques
         return args.dims != kNoString && args.types == kNoString;
       });
   if (question->items.empty() && untyped) {
-    return Fail(ErrorCode::kNoShapes,
-                fmt::format("row \"{}\" ({}) was recorded with sizes and without dtypes, so its work "
-                            "is not known",
-                            question->row->id, OneLine(Utf8Prefix(question->row->name, 80))),
-                "give m, n, k and dtype; parent_chain shows the sizes");
+    return Fail(
+        ErrorCode::kNoShapes,
+        fmt::format("row \"{}\" ({}) was recorded with sizes and without dtypes, so its work "
+                    "is not known",
+                    question->row->id, OneLine(Utf8Prefix(question->row->name, 80))),
+        "give m, n, k and dtype; parent_chain shows the sizes");
   }
   if (question->items.empty()) {
     return Fail(ErrorCode::kBadValue,

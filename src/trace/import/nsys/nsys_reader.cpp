@@ -158,15 +158,15 @@ class NsysReader {
         if (start != kNoCell && end != kNoCell && end > start)
           ns += static_cast<double>(end - start);
       }
+      if (count > 0) there_.push_back(fmt::format("{} ({} rows)", OneLine(table), count));
       facts_.Seen(std::string(seen.what), count,
                   seen.timed ? std::optional<double>(ns / 1e6) : std::nullopt);
     }
   }
 
   Error NothingThere() const {
-    std::vector<std::string> there;
-    for (const Recording::Seen& one : facts_.recording.seen)
-      there.push_back(fmt::format("{} {}", one.count, one.what));
+    std::vector<std::string> there = there_;
+    there.insert(there.end(), tally_.missing.begin(), tally_.missing.end());
     if (there.empty()) {
       constexpr std::size_t kShown = 5;
       for (const auto& [table, columns] : tables_.tables()) {
@@ -370,6 +370,7 @@ class NsysReader {
   NsysScope scope_;
   EventWriter writer_;
   TableTally tally_;
+  std::vector<std::string> there_;  // tables that are counted
   RecordingFacts facts_;
   std::uint64_t whole_graphs_ = 0;
   std::vector<std::uint64_t> open_ranges_;  // events
