@@ -34,9 +34,11 @@ struct Found {
 };
 
 // Who is most certain; of those who are as certain, the first.
-Found FindImporter(std::string_view head) {
+Found FindImporter(std::string_view head, bool in_archive = false) {
   Found best;
   for (const Importer* importer : kImporters) {
+    // Pages are read at random, which an archive's files cannot be.
+    if (in_archive && importer == &kSqliteTrace) continue;
     const Fit fit = importer->sniff(head);
     if (fit > best.fit) best = {importer, fit};
   }
@@ -67,12 +69,12 @@ struct Sniffed {
 
 Result<Sniffed> SniffMembers(const io::InputFile& file, const io::FileLook& look, const Job& job) {
   Sniffed sniffed;
-  JV_ASSIGN(
-      sniffed.damage,
-      io::VisitArchive(
-          file, look.layers, &job, kSniffedBytes, [&](const io::ArchiveMember& member) {
-            sniffed.members.push_back({member.name, FindImporter(member.head), member.encrypted});
-          }));
+  JV_ASSIGN(sniffed.damage,
+            io::VisitArchive(
+                file, look.layers, &job, kSniffedBytes, [&](const io::ArchiveMember& member) {
+                  sniffed.members.push_back(
+                      {member.name, FindImporter(member.head, true), member.encrypted});
+                }));
   // Where some are traces for certain, what only may be one is something else beside them.
   Fit best = Fit::kNone;
   for (const Sniffed::Member& member : sniffed.members)
