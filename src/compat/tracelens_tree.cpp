@@ -99,6 +99,14 @@ class Builder {
         arrow_start[flow.id] = 1;
       }
     }
+    // A recorder of its own kind draws no arrows: as torch.profiler would, from each call to its
+    // work.
+    for (EventIndex e = 0; e < events_.size() && events_.dialect.recorder[0] != '\0'; ++e) {
+      const std::int64_t id = link_id(e);
+      if (id == trace::kAbsent) continue;
+      if (trace::IsLaunchCall(Kind(e))) arrow_start[id] = 1;
+      if (trace::IsGpuWork(Kind(e))) arrow_end[id] = events_[e].track;
+    }
     std::unordered_map<std::int64_t, std::vector<EventIndex>> gpu_by_id;
     std::unordered_map<std::int64_t, std::vector<std::pair<std::uint32_t, EventIndex>>> by_track;
     for (EventIndex e = 0; e < events_.size(); ++e) {

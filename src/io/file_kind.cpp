@@ -13,6 +13,9 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view kRecord =
     "record the run with torch.profiler and give the file that export_chrome_trace() wrote";
+constexpr std::string_view kExport =
+    "export it and give that: nsys export --type=sqlite --include-blobs=true -o OUT.sqlite "
+    "FILE.nsys-rep";
 constexpr std::string_view kUnpack = "unpack it and give the trace (.json or .json.gz) inside";
 
 struct Signature {
@@ -24,14 +27,8 @@ struct Signature {
 
 // The first that fits. Magic numbers are those of each format's own description.
 constexpr Signature kBinary[] = {
-    {0,
-     "SQLite format 3\0"sv,
-     {"CUPTI_ACTIVITY_KIND"},
-     {"an Nsight Systems export (SQLite)", kRecord}},
-    {0, "SQLite format 3\0"sv, {"TARGET_INFO_GPU"}, {"an Nsight Systems export (SQLite)", kRecord}},
-    {0, "SQLite format 3\0"sv, {"rocpd_"}, {"a rocpd database of rocprofv3", kRecord}},
     {0, "SQLite format 3\0"sv, {}, {"an SQLite database", kRecord}},
-    {0, "NVIDIA Tegra Profiler Report", {}, {"an Nsight Systems report (.nsys-rep)", kRecord}},
+    {0, "NVIDIA Tegra Profiler Report", {}, {"an Nsight Systems report (.nsys-rep)", kExport}},
     {0,
      "NVR\0"sv,
      {},
@@ -70,12 +67,6 @@ constexpr Signature kBinary[] = {
 
 // Of JSON whose events are not there: members that its format's own writer puts first.
 constexpr Signature kJson[] = {
-    {0,
-     "{",
-     {"\"rocprofiler-sdk-tool\""},
-     {"the JSON output of rocprofv3",
-      "its counters are read by the tool rocprof_counters; for a timeline with ops record the run "
-      "with torch.profiler"}},
     {0,
      "{",
      {"\"schema\"", "\"nodes\""},
@@ -202,11 +193,12 @@ std::optional<FileKind> TellTable(std::string_view text) {
   const std::string_view row = line();
   if (commas == 0 || std::count(row.begin(), row.end(), ',') < commas) return std::nullopt;
   if (names.find("Agent_Id") != std::string_view::npos ||
-      names.find("Dispatch_Id") != std::string_view::npos) {
+      names.find("Dispatch_Id") != std::string_view::npos ||
+      names.find("TotalDurationNs") != std::string_view::npos) {
     return FileKind{
         "a CSV file of rocprofv3",
-        "counters are read by the tool rocprof_counters; for a timeline with ops record "
-        "the run with torch.profiler"};
+        "counters are read by the tool rocprof_counters; the timeline is in kernel_trace.csv and "
+        "hip_api_trace.csv of the same run"};
   }
   return FileKind{"a CSV table",
                   "give the trace itself; folders of report tables go to the tool compare"};

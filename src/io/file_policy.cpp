@@ -93,16 +93,39 @@ std::string FirstTraceIn(int folder, const std::string& path) {
   std::string first;
   for (const FolderEntry& entry : entries) {
     const std::string& name = entry.name;
-    const bool fits = name.ends_with(".json") || name.ends_with(".json.gz");
+    const bool fits = name.ends_with(".json") || name.ends_with(".json.gz") ||
+                      name.ends_with(".sqlite") || name.ends_with(".db");
     if (fits && (first.empty() || name < first)) first = name;
   }
   return first.empty() ? first : path + "/" + first;
+}
+
+// Whether a directory is an export of Nsight Systems, a file for each table.
+bool IsTablesOfNsys(int folder) {
+  constexpr std::size_t kEntriesMax = 10'000;
+  std::vector<FolderEntry> entries;
+  static_cast<void>(ReadFolder(folder, kEntriesMax, &entries));
+  return std::any_of(entries.begin(), entries.end(), [](const FolderEntry& entry) {
+    const std::string& name = entry.name;
+    const bool table = name.starts_with("CUPTI_ACTIVITY_KIND_") || name.starts_with("StringIds") ||
+                       name.starts_with("NVTX_EVENTS");
+    return table && (name.ends_with(".parquet") || name.ends_with(".arrow"));
+  });
 }
 
 tl::unexpected<Error> NoRegularFile(const std::string& given, const InputFile& file,
                                     bool is_folder) {
   if (!is_folder) {
     return Fail(ErrorCode::kNotATrace, fmt::format("\"{}\" is not a regular file", Shown(given)));
+  }
+  if (IsTablesOfNsys(file.fd.get())) {
+    return Fail(
+        ErrorCode::kNotATrace,
+        fmt::format("\"{}\" is an export of Nsight Systems to Parquet or Arrow, which is not "
+                    "read",
+                    Shown(given)),
+        "export the report to SQLite and give that: nsys export --type=sqlite "
+        "--include-blobs=true -o OUT.sqlite FILE.nsys-rep");
   }
   const std::string first = FirstTraceIn(file.fd.get(), file.path);
   return Fail(ErrorCode::kNotATrace,

@@ -1,4 +1,5 @@
 // Relations of which each row is an event.
+#include "base/text.h"
 #include "query/catalogue_parts.h"
 #include "trace/json_text.h"
 
@@ -38,6 +39,16 @@ CodeName CodeNameOf(std::string_view name) {
   const auto line = trace::IntegerOf(name.substr(open + 1, colon - open - 1));
   if (!line) return {{}, 0, name};
   return {name.substr(0, open), *line, name.substr(colon + 3)};
+}
+
+// "Memcpy HtoD (Pageable -> Device)": the kinds of memory; empty where they are not told.
+std::pair<std::string_view, std::string_view> MemoriesOf(std::string_view name) {
+  const std::size_t open = name.rfind('(');
+  const std::size_t arrow = name.rfind(" -> ");
+  if (!name.starts_with("Memcpy") || !name.ends_with(')') || open == std::string_view::npos ||
+      arrow == std::string_view::npos || arrow < open)
+    return {};
+  return {name.substr(open + 1, arrow - open - 1), name.substr(arrow + 4, name.size() - arrow - 5)};
 }
 
 }  // namespace
@@ -98,25 +109,49 @@ Relation Catalogue::Parts::GpuWork() {
       return cell(e, events_[e]);
     };
   };
+  const auto arg = [this](EventIndex e, std::string_view key) {
+    return trace::MemberOf(events_.text(events_.args_of(e).other), key);
+  };
+  const auto number = [&](std::string_view key) {
+    return of([arg, key](EventIndex e, const Event&) {
+      const auto value = trace::IntegerOf(arg(e, key));
+      return value ? Value(*value) : Value();
+    });
+  };
   const auto& kernels = trace_.SummaryBy(GroupBy::kKernel).rows;
-  return {rows->size(),
-          {of([this](EventIndex e, const Event&) { return IdOf(e); }),
-           of([this](EventIndex e, const Event&) -> Value { return events_.name(e); }),
-           of([](EventIndex, const Event& event) -> Value { return KindText(event.kind); }),
-           of([](EventIndex, const Event& event) -> Value { return event.ts_ns; }),
-           of([](EventIndex, const Event& event) -> Value { return event.end_ns(); }),
-           of([](EventIndex, const Event& event) -> Value { return event.dur_ns; }),
-           of([this](EventIndex, const Event& event) {
-             return TextOr(events_.tracks[event.track].pid);
-           }),
-           of([this](EventIndex e, const Event&) { return StreamOf(e); }),
-           of([this](EventIndex e, const Event&) { return IdOf(tree_.parent(e)); }),
-           of([this](EventIndex e, const Event&) { return IdOf(op_of_[e]); }),
-           of([this, &kernels](EventIndex e, const Event&) -> Value {
-             return kernel_row_[e] == kNone ? Value()
-                                            : Value(std::string_view(kernels[kernel_row_[e]].id));
-           }),
-           of([this](EventIndex e, const Event&) { return StepOf(e); })}};
+  return {
+      rows->size(),
+      {of([this](EventIndex e, const Event&) { return IdOf(e); }),
+       of([this](EventIndex e, const Event&) -> Value { return events_.name(e); }),
+       of([](EventIndex, const Event& event) -> Value { return KindText(event.kind); }),
+       of([](EventIndex, const Event& event) -> Value { return event.ts_ns; }),
+       of([](EventIndex, const Event& event) -> Value { return event.end_ns(); }),
+       of([](EventIndex, const Event& event) -> Value { return event.dur_ns; }),
+       of([this](EventIndex, const Event& event) {
+         return TextOr(events_.tracks[event.track].pid);
+       }),
+       of([this](EventIndex e, const Event&) { return StreamOf(e); }),
+       of([this](EventIndex e, const Event&) { return IdOf(tree_.parent(e)); }),
+       of([this](EventIndex e, const Event&) { return IdOf(op_of_[e]); }),
+       of([this, &kernels](EventIndex e, const Event&) -> Value {
+         return kernel_row_[e] == kNone ? Value()
+                                        : Value(std::string_view(kernels[kernel_row_[e]].id));
+       }),
+       of([this](EventIndex e, const Event&) { return StepOf(e); }),
+       number("bytes"),
+       of([arg](EventIndex e, const Event&) {
+         const auto value = ParseDouble(arg(e, "memory bandwidth (GB/s)"));
+         return value ? Value(*value) : Value();
+       }),
+       of([this](EventIndex e, const Event&) { return TextOr(MemoriesOf(events_.name(e)).first); }),
+       of([this](EventIndex e, const Event&) {
+         return TextOr(MemoriesOf(events_.name(e)).second);
+       }),
+       of([arg](EventIndex e, const Event&) { return TextOr(arg(e, "grid")); }),
+       of([arg](EventIndex e, const Event&) { return TextOr(arg(e, "block")); }),
+       number("registers per thread"),
+       number("shared memory"),
+       number("graph id")}};
 }
 
 Relation Catalogue::Parts::HostCalls() {

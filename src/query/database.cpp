@@ -57,7 +57,6 @@ struct FinishStatement {
 using StatementPtr = std::unique_ptr<sqlite3_stmt, FinishStatement>;
 
 Result<DatabasePtr> OpenDatabase() {
-  InstallWatchedMemory();
   sqlite3_hard_heap_limit64(kHeapBytesMax);
   sqlite3* opened = nullptr;
   const int code =

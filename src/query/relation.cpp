@@ -23,7 +23,16 @@ constexpr AttributeInfo kGpuWork[] = {
     {"launch_id", kInt, "host_calls.id of the call that launched it", kIndexed},
     {"op_id", kInt, "ops.id of the op that it belongs to", kIndexed},
     {"kernel", kText, "kernels.row: \"k3\""},
-    {"step", kInt, "number of the marked step; NULL: outside", kIndexed}};
+    {"step", kInt, "number of the marked step; NULL: outside", kIndexed},
+    {"bytes", kInt, "of copies and fills"},
+    {"gb_per_s", Type::kReal, "of copies, as recorded"},
+    {"copy_from", kText, "kind of memory: Pageable, Pinned, Device"},
+    {"copy_to", kText, "likewise"},
+    {"grid", kText, "blocks, a JSON list"},
+    {"block", kText, "threads, a JSON list"},
+    {"registers", kInt, "of a thread"},
+    {"shared_bytes", kInt, "of a block"},
+    {"graph_id", kInt, "of the GPU graph that it is a node of"}};
 
 constexpr AttributeInfo kHostCalls[] = {
     {"id", kInt, "place of the event in the file", kIndexed},

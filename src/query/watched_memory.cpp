@@ -24,18 +24,19 @@ void* Reallocate(void* at, int bytes) {
   return IsRefused(bytes) ? nullptr : stock_memory.xRealloc(at, bytes);
 }
 
-}  // namespace
-
-void InstallWatchedMemory() {
-  static const bool installed = [] {
-    if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &stock_memory) != SQLITE_OK) return false;
-    sqlite3_mem_methods methods = stock_memory;
-    methods.xMalloc = &Allocate;
-    methods.xRealloc = &Reallocate;
-    return sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) == SQLITE_OK;
-  }();
-  static_cast<void>(installed);
+bool Install() {
+  if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &stock_memory) != SQLITE_OK) return false;
+  sqlite3_mem_methods methods = stock_memory;
+  methods.xMalloc = &Allocate;
+  methods.xRealloc = &Reallocate;
+  return sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) == SQLITE_OK;
 }
+
+// When the program starts: SQLite takes other functions before its first use alone, and whoever
+// reads a database may be the first.
+[[maybe_unused]] const bool installed = Install();
+
+}  // namespace
 
 WatchedMemory::WatchedMemory(const Watch& watch) {
   watch_of_thread = &watch;

@@ -7,9 +7,6 @@
 
 namespace jarvis::query {
 
-// Before the first use of SQLite in the process.
-void InstallWatchedMemory();
-
 // The thread that has one answers the question of that watch.
 class WatchedMemory {
  public:

@@ -31,7 +31,7 @@ NO_TRACE = b"<html><body>Sign in</body></html>"
 
 # What each file of cases/reported/wrong-files is called, and a word of what to do with it.
 NO_TRACES = {
-    "12_results.json": ("rocprofv3", "rocprof_counters"),
+    "12_results.json": ("rocprofv3", "rocprofv3 --hip-trace"),
     "chakra.0.et": ("Chakra", "export_chrome_trace"),
     "csv.csv": ("CSV", "compare"),
     "execution_trace_host_rank0.json": ("execution trace", "export_chrome_trace"),
@@ -43,9 +43,9 @@ NO_TRACES = {
     "memory_snapshot.pickle": ("memory", "export_chrome_trace"),
     "memory_timeline.json": ("memory timeline", "export_chrome_trace"),
     "nccl_fr_dump.json": ("flight recorder", "torch.profiler"),
-    "nsys.sqlite": ("Nsight Systems", "torch.profiler"),
-    "report1.nsys-rep": ("Nsight Systems", "torch.profiler"),
-    "rocpd_results.db": ("rocpd", "torch.profiler"),
+    "nsys.sqlite": ("Nsight Systems", "nsys profile"),
+    "report1.nsys-rep": ("Nsight Systems", "nsys export --type=sqlite"),
+    "rocpd_results.db": ("rocpd", "rocprofv3 --hip-trace"),
     "trace.pftrace": ("Perfetto", "JSON"),
 }
 
@@ -79,9 +79,9 @@ def made_files(folder):
 
     snapshot = {"segments": [{"address": 1, "blocks": []}] * 3, "device_traces": [[]]}
     return {
-        "a.json": (database("CUPTI_ACTIVITY_KIND_KERNEL", "StringIds"), "Nsight Systems", "torch.profiler"),
-        "b.json.gz": (database("rocpd_kernel_dispatch_0"), "rocpd", "torch.profiler"),
-        "c.db": (database(), "SQLite", "torch.profiler"),
+        "a.json": (database("CUPTI_ACTIVITY_KIND_KERNEL", "StringIds"), "Nsight Systems", "nsys profile"),
+        "b.json.gz": (database("rocpd_kernel_dispatch_0"), "rocpd", "rocprofv3"),
+        "c.db": (database(), "SQLite", "rocprofv3"),
         "d": (tar("w", NO_TRACE), "tar", "trace"),
         "e.json.gz": (tar("w:gz", NO_TRACE), "tar", "trace"),
         "f.json": (zipped(NO_TRACE), "zip", "trace"),

@@ -33,7 +33,7 @@ HEADERS = [
                 "tests/table/")),
     (r"pugixml\.hpp", ("src/table/xlsx_reader.cpp",)),
     (r"re2/re2\.h", ("src/rocprof/metrics/kernel_filter.cpp", "src/ledger/kinds/kind_table.cpp")),
-    (r"sqlite3\.h", ("src/query/", "tests/query/")),
+    (r"sqlite3\.h", ("src/io/sqlite_file.cpp", "src/query/", "tests/query/")),
     (r"nlohmann/.*", ("src/json/json_text.cpp", "tests/json/")),
     (r"httplib\.h", ("src/rpc/http_writer.cpp",)),
     (r"openssl/.*", ("src/mcp/request_state.cpp", "src/output/html_policy.cpp")),

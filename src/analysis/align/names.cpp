@@ -1,6 +1,7 @@
 #include "analysis/align/names.h"
 
 #include "analysis/attribution/module_paths.h"
+#include "ledger/kinds/kernel_name.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -77,6 +78,9 @@ std::string StrippedDiffName(std::string_view name) {
 }
 
 std::string FoldedDiffName(std::string_view name) {
+  // A function with its arguments, which recorders spell each in its own way.
+  if (name.find('<') != std::string_view::npos && name.ends_with(')'))
+    return DiffName(FoldedName(ledger::NormalisedKernelName(name)));
   return DiffName(FoldedName(name));
 }
 

@@ -13,7 +13,8 @@ std::string DiffName(std::string_view name);
 // found again when the code was moved. "/src/train.py(128): forward" -> "train.py".
 std::string StrippedDiffName(std::string_view name);
 
-// What the default compares: also without the numbers of module instances and steps.
+// What the default compares: also without the numbers of module instances and steps, and kernels
+// however their recorder spells them.
 std::string FoldedDiffName(std::string_view name);
 
 }  // namespace jarvis::analysis

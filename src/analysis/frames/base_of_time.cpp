@@ -102,8 +102,8 @@ class BaseFinder {
   void ChooseUnits() {
     if (OfferSteps(facts_, [&](FoundSteps found) { return Take(Draw(std::move(found))); })) return;
     out_.reason = WhyNoSteps(facts_);
-    const std::int64_t end = facts_.recording.end;
-    out_.units = {{std::min(end, std::max(facts_.recording.start, head())), end}};
+    const auto [start, end] = facts_.without_steps();
+    out_.units = {{std::min(end, std::max(start, head())), end}};
     out_.by_completion = true;
   }
 
@@ -370,7 +370,7 @@ class BaseFinder {
     out_.one_time_ns = Length(cut);
     const auto length = static_cast<double>(pass.end - pass.start);
     out_.base = Union(TimeSet{pass});
-    out_.host_base = host_.empty() ? Union(TimeSet{{facts_.recording.start, pass.end}})
+    out_.host_base = host_.empty() ? Union(TimeSet{{facts_.without_steps().start, pass.end}})
                                    : Union(TimeSet{host_[unit]});
     out_.warm_estimated = static_cast<double>(out_.one_time_ns) > kWarmFrom * length;
     out_.one_time_in_base = !out_.warm_estimated && out_.one_time_ns > 0;

@@ -359,6 +359,8 @@ class FactCollector {
     }
     for (const LaunchedWork& work : facts_.gpu)
       add(&facts_.recording, &recording, At(work.event));
+    if (in_.events.dialect.recorder[0] != '\0' && !facts_.launched.empty() && !facts_.busy.empty())
+      facts_.worked = TimeSpan{facts_.launched.front().launch_ns, facts_.busy.back().end};
   }
 
   const FrameInput& in_;

@@ -64,7 +64,10 @@ struct FrameFacts {
   bool several_processes = false;
   std::vector<bool> in_process{};  // by track
 
-  TimeSpan recording{};                         // of the process's host events and its GPU work
+  TimeSpan recording{};  // of the process's host events and its GPU work
+  // Of recorders that record a program from its start to its end: from the first launch whose work
+  // is recorded to the end of the last work. What lies around it is the program's start and end.
+  std::optional<TimeSpan> worked{};
   TimeSpan thread{};                            // of the chosen thread's events
   std::vector<LaunchedWork> gpu{};              // of the process, by start
   std::vector<LaunchedWork> launched{};         // those with a launch, by launch, then start
@@ -77,6 +80,8 @@ struct FrameFacts {
   // most.
   std::vector<EventIndex> marks{};
   TimeSet busy{};  // of all of `gpu`
+  // What is told of where there are no steps.
+  TimeSpan without_steps() const { return worked.value_or(recording); }
 
   // Host time of the process, threads together.
   TimeSet in_ops{};              // ops and runtime calls; marks recorded as ops do not count

@@ -160,7 +160,7 @@ class FrameMaker {
   }
 
   void MakeFrame() {
-    out_.frame = facts_.recording;
+    out_.frame = facts_.without_steps();
     if (!out_.steps.empty()) {
       out_.frame = {out_.steps.front().host.start, out_.steps.back().host.end};
       for (const StepFrame& step : out_.steps)

@@ -44,6 +44,7 @@ class RecordingQualities {
     Captures();
     DeepNesting();
     Oddities();
+    Notes();
     Missing();
     Secrets();
   }
@@ -396,38 +397,53 @@ class RecordingQualities {
   }
 
   void Lacks(const char* code, Severity severity, const char* text, const char* consequence,
-             const char* record) {
+             std::string record) {
     Quality& q = Add(code, severity, text);
     q.consequence = consequence;
-    q.record = record;
+    q.record = std::move(record);
+  }
+
+  // What a recorder of its own kind says of its recording.
+  void Notes() {
+    const auto& recording = trace_.trace().metadata.recording;
+    if (!recording) return;
+    for (const trace::Recording::Note& note : recording->notes) {
+      Quality& q = Add(note.code, Severity::kNote, note.text);
+      q.count = note.count;
+      q.record = note.record;
+    }
   }
 
   void Missing() {
     const session::Recorded& recorded = trace_.recorded();
     constexpr const char* kBoth = "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]";
+    const auto& other = trace_.trace().metadata.recording;
+    const char* work = other ? other->record_work.c_str() : kBoth;
+    const char* ops = other ? other->record_ops.c_str() : kBoth;
+    const char* shapes = other ? other->record_shapes.c_str() : "record_shapes=True";
+    const std::string profiler = other ? "the run with torch.profiler and " : "";
     if (!recorded.gpu_work && recorded.cpu_ops && !ShowsGpu(trace_)) {
       Lacks("no_gpu_work", Severity::kNote, "The trace has no GPU work, and no sign of a GPU.",
             "All that is said is of the host.", "");
     } else if (!recorded.gpu_work) {
       Lacks("no_gpu_work", Severity::kHard, "The trace has no GPU work.",
-            "Nothing can be said about the GPU.", kBoth);
+            "Nothing can be said about the GPU.", work);
     }
     if (!recorded.cpu_ops) {
       Lacks("no_cpu_ops", Severity::kWarning, "No ops were recorded.",
-            "Which op ran a kernel, its efficiency and fusions cannot be told.", kBoth);
+            "Which op ran a kernel, its efficiency and fusions cannot be told.", ops);
     } else if (!recorded.shapes) {
       Lacks("no_shapes", Severity::kWarning, "Ops were recorded without shapes.",
-            "Efficiency, savings against the roof and reproducers are not possible.",
-            "record_shapes=True");
+            "Efficiency, savings against the roof and reproducers are not possible.", shapes);
     }
     if (recorded.cpu_ops && !recorded.python_frames) {
       Lacks("no_stacks", Severity::kNote, "No Python frames were recorded.",
             "The line of code that calls an op, and what Python did between ops, cannot be told.",
-            "with_stack=True");
+            profiler + "with_stack=True");
     } else if (recorded.cpu_ops && !recorded.modules) {
       Lacks("no_modules", Severity::kNote, "No nn.Module frames were recorded.",
             "The module that an op belongs to cannot be told.",
-            "with_stack=True, with_modules=True");
+            profiler + "with_stack=True, with_modules=True");
     }
   }
 

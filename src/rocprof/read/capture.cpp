@@ -8,12 +8,14 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
+#include "io/sqlite_file.h"
 #include "io/text_file.h"
 #include "rocprof/read/agents.h"
 #include "rocprof/read/find_files.h"
 #include "rocprof/read/join_passes.h"
 #include "rocprof/read/ranks.h"
 #include "rocprof/read/read_results.h"
+#include "rocprof/read/read_rocpd.h"
 
 namespace jarvis::rocprof {
 namespace {
@@ -45,9 +47,15 @@ class ProcessReader {
     bool agents = false;
     bool dispatches = false;
     bool whole = true;
+    // A database has all of it.
+    for (const auto& [kind, path] : of.files) {
+      if (kind != FileKind::kDatabase || !ReadOne(of.process, kind, path, &contents)) continue;
+      const FileContent& content = contents.files.back();
+      if (!content.dispatches.empty() && IsWhole(content)) return contents;
+    }
     if (!options_.prefer_json || !Has(of, FileKind::kResults)) {
       for (const auto& [kind, path] : of.files) {
-        if (kind == FileKind::kResults) continue;
+        if (kind == FileKind::kResults || kind == FileKind::kDatabase) continue;
         if (!ReadOne(of.process, kind, path, &contents)) {
           whole = whole && kind == FileKind::kStats;
           continue;
@@ -76,7 +84,9 @@ class ProcessReader {
     if (kind == FileKind::kOther) {
       JV_ASSIGN(const std::string start, io::ReadStart(files_, path, 64));
       if (Trim(start).starts_with('{')) kind = FileKind::kResults;
+      if (start.starts_with(io::kSqliteMagic)) kind = FileKind::kDatabase;
     }
+    if (kind == FileKind::kDatabase) return ReadRocpdFile(files_, path, dispatches_max_, job_);
     return kind == FileKind::kResults ? ReadResultsFile(files_, path, dispatches_max_, job_)
                                       : ReadCsvFile(files_, path, dispatches_max_, job_);
   }
@@ -286,8 +296,8 @@ Result<Capture> ReadCapture(const io::FilePolicy& files, const std::string& give
                                 {},
                                 path,
                                 "TRACE_UNREADABLE",
-                                "databases and binary traces are not read: run rocprofv3 with "
-                                "--output-format csv json"});
+                                "binary traces are not read: run rocprofv3 with "
+                                "--output-format csv json rocpd"});
   }
   DropIdle(&capture);
   if (capture.processes.empty() && capture.complete) {

@@ -27,7 +27,7 @@ Name NameOf(const std::string& path) {
   Name name{path.substr(0, slash), path.substr(slash + 1)};
   for (const std::string_view ending :
        {"agent_info.csv", "counter_collection.csv", "kernel_trace.csv", "kernel_stats.csv",
-        "domain_stats.csv", "results.csv", "results.json"}) {
+        "domain_stats.csv", "results.csv", "results.json", "results.db"}) {
     const std::size_t at = name.prefix.rfind(ending);
     if (at == std::string::npos) continue;
     name.prefix.resize(at);
@@ -92,9 +92,10 @@ Result<FoundFiles> FindFiles(const io::FilePolicy& policy, const std::string& gi
         "domain_stats.csv", "_results.csv",           "_results.json"};
     for (std::size_t i = endings.size(); i-- > 0;)
       endings.push_back(endings[i] + ".gz");
+    endings.emplace_back(".db");
     JV_ASSIGN(paths, policy.ListFolder(given, endings, kDepthMax, kFilesMax));
     JV_ASSIGN(found.unreadable,
-              policy.ListFolder(given, {"_results.db", "_results.pftrace"}, kDepthMax, kFilesMax));
+              policy.ListFolder(given, {"_results.pftrace"}, kDepthMax, kFilesMax));
   } else {
     JV_ASSIGN(const io::InputFile file, policy.OpenInput(given));  // for its error
     paths.push_back(file.path);
@@ -112,11 +113,12 @@ Result<FoundFiles> FindFiles(const io::FilePolicy& policy, const std::string& gi
     found.processes[at->second].files.emplace_back(KindOfName(one), one);
   }
   if (found.processes.empty() && found.unreadable.empty()) {
-    return Fail(ErrorCode::kTraceNotFound,
-                fmt::format("no file of rocprofv3 below \"{}\" (*_counter_collection.csv, "
-                            "*_kernel_trace.csv, *_results.json)",
-                            given),
-                "run rocprofv3 with --output-format csv json, or name the directory of a run");
+    return Fail(
+        ErrorCode::kTraceNotFound,
+        fmt::format("no file of rocprofv3 below \"{}\" (*_counter_collection.csv, "
+                    "*_kernel_trace.csv, *_results.json, *_results.db)",
+                    given),
+        "run rocprofv3 with --output-format csv json rocpd, or name the directory of a run");
   }
   return found;
 }

@@ -17,7 +17,7 @@ struct ProcessFiles {
 
 struct FoundFiles {
   std::vector<ProcessFiles> processes;  // in natural order of their paths
-  std::vector<std::string> unreadable;  // databases and binary traces, which we do not read
+  std::vector<std::string> unreadable;  // binary traces, which we do not read
 };
 
 // `given`: a sweep, a run, a pass, any directory above the files, or one file (its agent_info.csv

@@ -286,6 +286,7 @@ FileKind KindOfName(std::string_view path) {
   }
   if (path.ends_with("_results.csv")) return FileKind::kStats;
   if (path.ends_with("_results.json")) return FileKind::kResults;
+  if (path.ends_with(".db")) return FileKind::kDatabase;
   return FileKind::kOther;
 }
 
@@ -329,6 +330,7 @@ Result<FileContent> ReadCsvSource(io::ByteSource& source, const std::string& pat
     case FileKind::kKernelTrace: read = ReadKernelTrace(header, stream, job, &content); break;
     case FileKind::kStats: read = ReadStats(header, stream, job, &content); break;
     case FileKind::kResults:
+    case FileKind::kDatabase:
     case FileKind::kOther:
       read = Fail(ErrorCode::kNotATrace, "the first line names no columns of a rocprofv3 file");
   }

@@ -14,7 +14,7 @@
 
 namespace jarvis::rocprof {
 
-enum class FileKind { kOther, kAgents, kCounters, kKernelTrace, kStats, kResults };
+enum class FileKind { kOther, kAgents, kCounters, kKernelTrace, kStats, kResults, kDatabase };
 
 // By the name that rocprofv3 gives, without .gz.
 FileKind KindOfName(std::string_view path);

@@ -11,6 +11,7 @@
 #include "base/dom_parse.h"
 #include "base/text.h"
 #include "io/byte_source.h"
+#include "rocprof/read/agent_facts.h"
 #include "rocprof/read/json_mend.h"
 
 namespace jarvis::rocprof {
@@ -134,22 +135,9 @@ class Reader {
       agent.handle = Handle(one, "id");
       agent.node_id = Whole(one, "node_id");
       agent.logical_id = Whole(one, "logical_node_id");
-      agent.cus = Whole(one, "cu_count");
-      agent.xccs = Whole(one, "num_xcc");
-      agent.simds_per_cu = Whole(one, "simd_per_cu");
-      agent.waves_per_cu = Whole(one, "max_waves_per_cu");
-      agent.waves_per_simd = Whole(one, "max_waves_per_simd");
-      agent.wave_size = Whole(one, "wave_front_size");
-      agent.shader_engines = Whole(one, "num_shader_banks");
-      agent.lds_kib = Whole(one, "lds_size_in_kb");
-      agent.clock_mhz = Whole(one, "max_engine_clk_fcompute");
+      AddHardware(one, &agent);
       agent.name = OneLine(TextOf(one, "name"));
       agent.product = OneLine(TextOf(one, "product_name"));
-      // Files of some versions give the waves of a SIMD alone.
-      if (agent.gpu && agent.waves_per_cu <= 0 && agent.waves_per_simd > 0 &&
-          agent.simds_per_cu > 0) {
-        agent.waves_per_cu = agent.waves_per_simd * agent.simds_per_cu;
-      }
       out_->agents.push_back(std::move(agent));
     }
   }
@@ -341,6 +329,23 @@ Result<std::string> ReadAll(io::ByteSource& source, const std::string& path, std
 }
 
 }  // namespace
+
+void AddHardware(const object& one, Agent* agent) {
+  agent->cus = Whole(one, "cu_count");
+  agent->xccs = Whole(one, "num_xcc");
+  agent->simds_per_cu = Whole(one, "simd_per_cu");
+  agent->waves_per_cu = Whole(one, "max_waves_per_cu");
+  agent->waves_per_simd = Whole(one, "max_waves_per_simd");
+  agent->wave_size = Whole(one, "wave_front_size");
+  agent->shader_engines = Whole(one, "num_shader_banks");
+  agent->lds_kib = Whole(one, "lds_size_in_kb");
+  agent->clock_mhz = Whole(one, "max_engine_clk_fcompute");
+  // Files of some versions give the waves of a SIMD alone.
+  if (agent->gpu && agent->waves_per_cu <= 0 && agent->waves_per_simd > 0 &&
+      agent->simds_per_cu > 0) {
+    agent->waves_per_cu = agent->waves_per_simd * agent->simds_per_cu;
+  }
+}
 
 Result<FileContent> ReadResults(std::string text, std::size_t dispatches_max, Job& job) {
   FileContent content;

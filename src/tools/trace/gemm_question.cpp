@@ -203,6 +203,21 @@ Status ReadRow(const std::string& id, const Formats& formats, GemmQuestion* ques
     return Fail(ErrorCode::kNoShapes, "the trace has no shapes: m, n and k are not known",
                 "record with record_shapes=True, or give m, n and k");
   }
+  const bool untyped = std::any_of(
+      question->row->launchers.begin(), question->row->launchers.end(), [&](std::uint32_t i) {
+        const trace::EventIndex op = trace.attribution().launchers[i].op;
+        if (op == trace::kNoEvent) return false;
+        const trace::Args& args = trace.events().args_of(op);
+        return args.dims != kNoString && args.types == kNoString;
+      });
+  if (question->items.empty() && untyped) {
+    return Fail(
+        ErrorCode::kNoShapes,
+        fmt::format("row \"{}\" ({}) was recorded with sizes and without dtypes, so its work "
+                    "is not known",
+                    question->row->id, OneLine(Utf8Prefix(question->row->name, 80))),
+        "give m, n, k and dtype; parent_chain shows the sizes");
+  }
   if (question->items.empty()) {
     return Fail(ErrorCode::kBadValue,
                 fmt::format("row \"{}\" ({}) is no matrix product with recorded shapes",

@@ -57,6 +57,37 @@ Json PartFacts(const trace::Trace& trace) {
           {"text_bytes_read", window.text_read}};
 }
 
+// What a recorder of its own kind tells.
+void AddRecording(const trace::Recording& recording, const analysis::TimeFrames& frames,
+                  Json* facts) {
+  Json processes = Json::array();
+  for (const trace::Recording::Process& one : recording.processes) {
+    Json gpus = Json::array();
+    for (const std::int64_t gpu : one.gpus)
+      gpus.push_back(gpu);
+    processes.push_back({{"pid", one.pid},
+                         {"name", one.name.empty() ? Json(nullptr) : Json(one.name)},
+                         {"rank", one.rank ? Json(*one.rank) : Json(nullptr)},
+                         {"gpus", std::move(gpus)}});
+  }
+  (*facts)["processes"] = std::move(processes);
+  Json seen = Json::array();
+  for (const trace::Recording::Seen& one : recording.seen) {
+    seen.push_back({{"what", one.what},
+                    {"count", one.count},
+                    {"ms", one.ms ? Json(output::Rounded(*one.ms)) : Json(nullptr)}});
+  }
+  (*facts)["seen"] = std::move(seen);
+  if (recording.time_zero_utc_ns) (*facts)["time_zero_utc_ns"] = *recording.time_zero_utc_ns;
+  if (!frames.steps.empty()) return;
+  // The program's start and end, which are no part of what is judged.
+  const auto ms = [](std::int64_t ns) {
+    return output::Rounded(static_cast<double>(std::max<std::int64_t>(ns, 0)) / 1e6);
+  };
+  (*facts)["start_up_ms"] = ms(frames.frame.start - frames.base.recording.start);
+  (*facts)["after_ms"] = ms(frames.base.recording.end - frames.frame.end);
+}
+
 Json Facts(const session::LoadedTrace& trace, const analysis::TimeFrames& frames,
            const ledger::StepBound& bound) {
   const trace::Metadata& metadata = trace.trace().metadata;
@@ -87,6 +118,10 @@ Json Facts(const session::LoadedTrace& trace, const analysis::TimeFrames& frames
                            {"python_frames", recorded.python_frames},
                            {"modules", recorded.modules},
                            {"steps", recorded.steps}};
+  if (metadata.recording) {
+    facts["recorded"]["graph_launches"] = recorded.graph_launches;
+    AddRecording(*metadata.recording, frames, &facts);
+  }
   facts["partial"] = trace.trace().partial;
   return facts;
 }

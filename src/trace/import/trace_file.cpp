@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,7 +12,10 @@
 #include "io/archive.h"
 #include "io/file_kind.h"
 #include "io/plain_source.h"
+#include "trace/import/database/sqlite_trace.h"
 #include "trace/import/kineto/kineto_json.h"
+#include "trace/import/rocm/csv_set.h"
+#include "trace/import/rocm/results_json.h"
 
 namespace jarvis::trace {
 namespace {
@@ -18,6 +23,9 @@ namespace {
 // All formats, a line each.
 constexpr std::array kImporters = {
     &kKinetoJson,
+    &kSqliteTrace,
+    &kRocprofv3Json,
+    &kRocprofv3Csv,
 };
 
 struct Found {
@@ -26,9 +34,11 @@ struct Found {
 };
 
 // Who is most certain; of those who are as certain, the first.
-Found FindImporter(std::string_view head) {
+Found FindImporter(std::string_view head, bool in_archive = false) {
   Found best;
   for (const Importer* importer : kImporters) {
+    // Pages are read at random, which an archive's files cannot be.
+    if (in_archive && importer == &kSqliteTrace) continue;
     const Fit fit = importer->sniff(head);
     if (fit > best.fit) best = {importer, fit};
   }
@@ -59,12 +69,12 @@ struct Sniffed {
 
 Result<Sniffed> SniffMembers(const io::InputFile& file, const io::FileLook& look, const Job& job) {
   Sniffed sniffed;
-  JV_ASSIGN(
-      sniffed.damage,
-      io::VisitArchive(
-          file, look.layers, &job, kSniffedBytes, [&](const io::ArchiveMember& member) {
-            sniffed.members.push_back({member.name, FindImporter(member.head), member.encrypted});
-          }));
+  JV_ASSIGN(sniffed.damage,
+            io::VisitArchive(
+                file, look.layers, &job, kSniffedBytes, [&](const io::ArchiveMember& member) {
+                  sniffed.members.push_back(
+                      {member.name, FindImporter(member.head, true), member.encrypted});
+                }));
   // Where some are traces for certain, what only may be one is something else beside them.
   Fit best = Fit::kNone;
   for (const Sniffed::Member& member : sniffed.members)
@@ -100,6 +110,19 @@ Error NoTraceIn(const io::InputFile& file, const io::FileLook& look, const Sniff
   return {ErrorCode::kNotATrace, std::move(message),
           encrypted ? "unpack it with its password and give the trace (.json or .json.gz) inside"
                     : "give the trace itself (.json or .json.gz) or an archive with one in it"};
+}
+
+// What a file of no format that is known is by its name, where only its own program reads it.
+std::optional<Error> KnownByName(const io::InputFile& file) {
+  constexpr std::string_view kReports[] = {".nsys-rep", ".qdrep", ".qdstrm"};
+  if (std::none_of(std::begin(kReports), std::end(kReports),
+                   [&](std::string_view one) { return file.path.ends_with(one); }))
+    return std::nullopt;
+  return Error{
+      ErrorCode::kNotATrace, "this is a report of Nsight Systems, which only its own program reads",
+      fmt::format("nsys export --type=sqlite --include-blobs=true -o OUT.sqlite \"{}\", then "
+                  "give OUT.sqlite",
+                  OneLine(file.given))};
 }
 
 Error NoSuch(const Importer& importer, std::string_view can, std::string_view instead) {
@@ -141,7 +164,11 @@ Result<TraceFile> TraceFile::Open(io::InputFile file, Job& job) {
     JV_ASSIGN(const auto bytes, opened.input_.Bytes(job));
     JV_ASSIGN(opened.head_, io::HeadOf(*bytes, kSniffedBytes));
   }
-  opened.importer_ = FindImporter(opened.head_).importer;
+  const Found found = FindImporter(opened.head_);
+  if (found.fit == Fit::kNone && !opened.head_.empty()) {
+    if (auto error = KnownByName(opened.file())) return tl::make_unexpected(std::move(*error));
+  }
+  opened.importer_ = found.importer;
   return opened;
 }
 
@@ -182,7 +209,7 @@ Result<ArchiveTraces> TracesInArchive(const io::InputFile& file, const Job& job)
 }
 
 std::vector<std::string> TraceFileEndings() {
-  return {".json", ".json.gz", ".json.zst", ".json.xz", ".json.bz2", ".json.lz4"};
+  return {".json", ".json.gz", ".json.zst", ".json.xz", ".json.bz2", ".json.lz4", ".sqlite", ".db"};
 }
 
 std::vector<std::string> ArchiveFileEndings() {
