@@ -166,8 +166,6 @@ class CauseFinder {
           {saved16(limits::kTensorLow), saved16(limits::kTensorMid), saved16(limits::kTensorHigh)},
           fmt::format("{:.0f} % of the bf16 peak", limits::kTensorHigh * 100),
           "dense peak of " + platform->name};
-      o->cause->option =
-          Target{{narrow.saved_part.high, narrow.saved_part.high, narrow.saved_part.high}, "", ""};
       o->cause->facts.push_back(NumberFact("bf16_peak", bf16->tflops, "TFLOPS/s"));
       o->cause->a = narrow;
     }
