@@ -1,5 +1,6 @@
 #include "trace/dialect.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "base/text.h"
@@ -97,6 +98,12 @@ CategoryRule FindCategory(std::string_view category) {
   return {category, EventKind::kOther, FlowKind::kNone, Rule::kUnknown};
 }
 
+void Dialect::SetRecorder(std::string_view name) {
+  const std::string fits = ValidUtf8(Utf8Prefix(name, recorder.size() - 1));
+  recorder = {};
+  std::copy_n(fits.begin(), std::min(fits.size(), recorder.size() - 1), recorder.begin());
+}
+
 void Dialect::Merge(const Dialect& other) {
   for (std::size_t i = 0; i < std::size(rules); ++i)
     rules[i] = rules[i] || other.rules[i];
@@ -106,9 +113,11 @@ void Dialect::Merge(const Dialect& other) {
   text_timestamps = text_timestamps || other.text_timestamps;
   begin_end_pairs = begin_end_pairs || other.begin_end_pairs;
   bare_array = bare_array || other.bare_array;
+  if (recorder[0] == '\0') recorder = other.recorder;
 }
 
 std::string Dialect::Name() const {
+  if (recorder[0] != '\0') return recorder.data();
   const auto used = [&](Rule rule) { return rules[static_cast<std::size_t>(rule)]; };
   std::string name = "chrome trace";
   if (used(Rule::kNpu)) {

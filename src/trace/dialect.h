@@ -2,6 +2,7 @@
 // arrows. What was seen in a trace decides its dialect's name; nothing is guessed from a version.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -49,9 +50,13 @@ struct Dialect {
   bool text_timestamps = false;
   bool begin_end_pairs = false;
   bool bare_array = false;
+  // Of a recorder with a format of its own: "nsight systems 3.25.0", and zeros; else zeros.
+  std::array<char, 48> recorder{};
 
+  // Cut to what fits.
+  void SetRecorder(std::string_view name);
   void Merge(const Dialect& other);
-  // "kineto 1.13+", "kineto 1.12", "kineto 1.8", "chrome trace", and "; text timestamps" etc.
+  // The recorder's, else "kineto 1.13+", "kineto 1.12", "kineto 1.8", "chrome trace", and "; text timestamps" etc.
   std::string Name() const;
 };
 

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include <fmt/format.h>
 #include <simdjson.h>
 
 #include "base/dom_parse.h"
@@ -52,12 +53,54 @@ void ReadGroups(dom::element list, Metadata* metadata) {
   }
 }
 
+// Calls each(object) for the objects of a list.
+template <typename Each>
+void EachObject(dom::element from, const char* key, const Each& each) {
+  dom::array list;
+  if (from[key].get_array().get(list)) return;
+  for (const dom::element one : list) {
+    if (one.is_object()) each(one);
+  }
+}
+
+Recording ReadRecording(dom::element from) {
+  Recording recording;
+  EachObject(from, "processes", [&](dom::element one) {
+    Recording::Process& process = recording.processes.emplace_back();
+    process.pid = Text(one, "pid");
+    process.name = Text(one, "name");
+    process.rank = Integer(one, "rank");
+    dom::array gpus;
+    if (one["gpus"].get_array().get(gpus)) return;
+    for (const dom::element gpu : gpus) {
+      if (gpu.is_int64()) process.gpus.push_back(std::int64_t{gpu});
+    }
+  });
+  EachObject(from, "seen", [&](dom::element one) {
+    Recording::Seen& seen = recording.seen.emplace_back();
+    seen.what = Text(one, "what");
+    seen.count = static_cast<std::uint64_t>(Integer(one, "count").value_or(0));
+    double ms = 0;
+    if (!one["ms"].get_double().get(ms)) seen.ms = ms;
+  });
+  EachObject(from, "notes", [&](dom::element one) {
+    recording.notes.push_back({Text(one, "code"), Text(one, "text"),
+                               static_cast<std::uint64_t>(Integer(one, "count").value_or(0)),
+                               Text(one, "record")});
+  });
+  recording.time_zero_utc_ns = Integer(from, "time_zero_utc_ns");
+  recording.record_work = Text(from, "record_work");
+  recording.record_ops = Text(from, "record_ops");
+  recording.record_shapes = Text(from, "record_shapes");
+  return recording;
+}
+
 void ReadValue(const TopLevelValue& value, dom::parser& parser, Metadata* metadata) {
   const auto starts = [&](std::string_view prefix) { return value.key.starts_with(prefix); };
   metadata->amd |= starts("roctracer") || starts("hip_") || starts("rocprofiler");
   metadata->nvidia |= starts("cupti") || starts("cuda_");
   // The others may be long, and nobody asks for them here.
-  if (!IsOneOf(value.key, {"deviceProperties", "distributedInfo", "traceName"})) return;
+  if (!IsOneOf(value.key, {"deviceProperties", "distributedInfo", "traceName", "recording"})) return;
   dom::element element;
   if (ParseDom(&parser, value.json, &element)) return;
   if (value.key == "deviceProperties") {
@@ -68,6 +111,8 @@ void ReadValue(const TopLevelValue& value, dom::parser& parser, Metadata* metada
     metadata->backend = Text(element, "backend");
     dom::element groups;
     if (!element["pg_config"].get(groups)) ReadGroups(groups, metadata);
+  } else if (value.key == "recording" && element.is_object()) {
+    metadata->recording = ReadRecording(element);
   } else if (value.key == "traceName") {
     std::string_view name;
     if (!element.get_string().get(name)) metadata->trace_name = name;
@@ -75,6 +120,37 @@ void ReadValue(const TopLevelValue& value, dom::parser& parser, Metadata* metada
 }
 
 }  // namespace
+
+TopLevelValue ValueOf(const Recording& recording) {
+  const auto text = [](std::string_view value) { return fmt::format("\"{}\"", Escape(value)); };
+  const auto list = [](const auto& all, const auto& one) {
+    std::string json;
+    for (const auto& item : all)
+      json += (json.empty() ? "" : ",") + one(item);
+    return "[" + json + "]";
+  };
+  std::string json = "{\"processes\":" +
+                     list(recording.processes, [&](const Recording::Process& one) {
+                       return fmt::format(
+                           "{{\"pid\":{},\"name\":{},{}\"gpus\":{}}}", text(one.pid), text(one.name),
+                           one.rank ? fmt::format("\"rank\":{},", *one.rank) : "",
+                           list(one.gpus, [](std::int64_t gpu) { return fmt::format("{}", gpu); }));
+                     });
+  json += ",\"seen\":" + list(recording.seen, [&](const Recording::Seen& one) {
+            return fmt::format("{{\"what\":{},\"count\":{}{}}}", text(one.what), one.count,
+                               one.ms ? fmt::format(",\"ms\":{}", *one.ms) : "");
+          });
+  json += ",\"notes\":" + list(recording.notes, [&](const Recording::Note& one) {
+            return fmt::format("{{\"code\":{},\"text\":{},\"count\":{},\"record\":{}}}",
+                               text(one.code), text(one.text), one.count, text(one.record));
+          });
+  if (recording.time_zero_utc_ns)
+    json += fmt::format(",\"time_zero_utc_ns\":{}", *recording.time_zero_utc_ns);
+  return {"recording",
+          json + fmt::format(",\"record_work\":{},\"record_ops\":{},\"record_shapes\":{}}}",
+                             text(recording.record_work), text(recording.record_ops),
+                             text(recording.record_shapes))};
+}
 
 Metadata ReadMetadata(std::vector<TopLevelValue> values) {
   Metadata metadata;

@@ -26,6 +26,32 @@ struct ProcessGroup {
   std::int64_t size = 0;  // ranks
 };
 
+// What a recorder of its own kind tells of a recording, which torch.profiler does not.
+struct Recording {
+  struct Process {
+    std::string pid, name;  // name: may be empty
+    std::optional<std::int64_t> rank;
+    std::vector<std::int64_t> gpus;  // their numbers, of those with work
+  };
+  struct Seen {  // rows that are no events of a trace
+    std::string what;
+    std::uint64_t count = 0;
+    std::optional<double> ms;
+  };
+  struct Note {  // what limits trust
+    std::string code;
+    std::string text;
+    std::uint64_t count = 0;  // 0: not about events
+    std::string record;       // what to record next time; may be empty
+  };
+  std::vector<Process> processes;
+  std::vector<Seen> seen;
+  std::vector<Note> notes;
+  std::optional<std::int64_t> time_zero_utc_ns;  // since 1970, of time 0
+  // What to record for what is not there: GPU work, ops, their shapes.
+  std::string record_work, record_ops, record_shapes;
+};
+
 struct Metadata {
   std::vector<Device> devices;
   std::optional<std::int64_t> rank;
@@ -35,8 +61,12 @@ struct Metadata {
   std::string trace_name;
   bool amd = false;                   // the producer's versions are ROCm's
   bool nvidia = false;                // ... are CUDA's
+  std::optional<Recording> recording; // absent: torch.profiler's, or another writer of its format
   std::vector<TopLevelValue> values;  // all top-level members, as raw JSON
 };
+
+// A recording as the member "recording", from which ReadMetadata reads it.
+TopLevelValue ValueOf(const Recording& recording);
 
 Metadata ReadMetadata(std::vector<TopLevelValue> values);
 

@@ -11,6 +11,8 @@
 #include "io/file_kind.h"
 #include "io/plain_source.h"
 #include "trace/import/kineto/kineto_json.h"
+#include "trace/import/perfetto/perfetto.h"
+#include "trace/import/xplane/xplane.h"
 
 namespace jarvis::trace {
 namespace {
@@ -18,6 +20,8 @@ namespace {
 // All formats, a line each.
 constexpr std::array kImporters = {
     &kKinetoJson,
+    &kXplane,
+    &kPerfetto,
 };
 
 struct Found {
