@@ -324,7 +324,7 @@ Result<ImportedTrace> ReadPerfetto(const TraceInput& input, const ReadOptions& o
   JV_TRY(job.Check());
   if (packets.tracks.empty() && packets.points.empty()) {
     return Fail(ErrorCode::kNotATrace,
-                fmt::format("no track and no event can be read in its {} packets{}{}",
+                fmt::format("no track and no event of a Perfetto trace can be read in its {} packets{}{}",
                             packets.packets, packets.lost.empty() ? "" : ": ",
                             DamageOf(packets, {})),
                 std::string(kHowToRecord));

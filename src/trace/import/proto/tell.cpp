@@ -56,8 +56,7 @@ FileKind TellMessage(std::string_view message) {
 FileKind TellFile(std::string_view head) {
   constexpr std::size_t kMessages = 4;
   constexpr char kFieldOne = '\x0A';
-  if (!head.starts_with(kFieldOne)) return FileKind::kOther;
-  if (IsConverted(head)) return FileKind::kConverted;
+  if (head.starts_with(kFieldOne) && IsConverted(head)) return FileKind::kConverted;
   std::size_t planes = 0, packets = 0, programs = 0;
   for (const std::string_view message : FirstMessages(head, kMessages)) {
     const FileKind kind = TellMessage(message);
@@ -66,6 +65,9 @@ FileKind TellFile(std::string_view head) {
     programs += kind == FileKind::kHlo ? 1 : 0;
   }
   if (planes > 0 && planes >= packets) return FileKind::kXspace;
+  // Later versions may put something before the first plane; nobody puts anything before packets,
+  // while many formats begin with a length.
+  if (!head.starts_with(kFieldOne)) return FileKind::kOther;
   if (packets > 0) return FileKind::kPerfetto;
   return programs > 0 ? FileKind::kHlo : FileKind::kOther;
 }

@@ -75,7 +75,6 @@ std::vector<std::string_view> FirstMessages(std::string_view head, std::size_t c
   Cursor cursor(head);
   Field field;
   while (messages.size() < count && cursor.Next(&field)) {
-    if (field.wire != Wire::kBytes && field.wire != Wire::kVarint) return {};
     if (field.IsBytes(1)) messages.push_back(field.bytes);
   }
   if (messages.size() == count || !cursor.broken()) return messages;

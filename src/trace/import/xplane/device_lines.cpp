@@ -138,7 +138,7 @@ class DeviceLine {
     facts_.Read(name, stats_, &found_);
     const std::string shown = NameOf(name, found_, event.name_id);
     const Op* op = device_.tpu && name != nullptr && found_.hlo_op.empty()
-                       ? ops_.FindCounted(shown, name->name, found_)
+                       ? ops_.FindCounted(*name, found_)
                        : ops_.Find(found_);
     if (device_.tpu) {
       nested_.push_back({{begin, begin + event.duration_ps}, writer_.Name(shown), op, ArgsOf(op)});

@@ -35,6 +35,8 @@ FactsReader::Key FactsReader::KeyOf(std::string_view name) {
       {"memcpy_details", Key::kMemcpyDetails},
       {"memset_details", Key::kMemsetDetails},
       {"hlo_category", Key::kCategory},
+      {"tf_op", Key::kFrameworkOp},
+      {"source", Key::kSource},
       {"flops", Key::kFlops},
       {"model_flops", Key::kDropped},
       {"bytes_accessed", Key::kBytes},
@@ -93,6 +95,8 @@ void FactsReader::Take(const Stat& stat, EventFacts* facts) {
     case Key::kMemcpyDetails: facts->memcpy_details = plane_.TextOf(stat); break;
     case Key::kMemsetDetails: facts->memset_details = plane_.TextOf(stat); break;
     case Key::kCategory: facts->category = plane_.TextOf(stat); break;
+    case Key::kFrameworkOp: facts->framework_op = plane_.TextOf(stat); break;
+    case Key::kSource: facts->source = plane_.TextOf(stat); break;
     case Key::kFlops: facts->flops = real(); break;
     case Key::kBytes: facts->bytes = real(); break;
     case Key::kOther: {
@@ -126,6 +130,11 @@ void FactsReader::Read(const EventName* name, const std::vector<std::string_view
 }
 
 void FactsReader::AddOther(const EventFacts& facts, ArgText* args) const {
+  // What JAX writes there where it has nothing to say.
+  constexpr std::string_view kNoOp = "XlaModule:";
+  if (!facts.framework_op.empty() && facts.framework_op != kNoOp)
+    args->Text("tf_op", facts.framework_op);
+  if (!facts.source.empty()) args->Text("source", facts.source);
   for (const auto& [name, stat] : facts.other) {
     switch (stat.kind) {
       case Stat::Kind::kDouble: args->Number(name, std::bit_cast<double>(stat.number)); break;
@@ -134,7 +143,12 @@ void FactsReader::AddOther(const EventFacts& facts, ArgText* args) const {
         break;
       case Stat::Kind::kUnsigned: args->Raw(name, fmt::format("{}", stat.number)); break;
       case Stat::Kind::kText:
-      case Stat::Kind::kReference: args->Text(name, plane_.TextOf(stat)); break;
+      case Stat::Kind::kReference: {
+        // A framework's annotation repeats further stats behind its names.
+        const std::string_view text = plane_.TextOf(stat);
+        args->Text(name, name == "annotation" ? text.substr(0, text.find('#')) : text);
+        break;
+      }
       case Stat::Kind::kNone:
       case Stat::Kind::kBytes: break;
     }

@@ -19,6 +19,7 @@ struct EventFacts {
   std::int64_t correlation = kAbsent, program = kAbsent, step = kAbsent, group = kAbsent;
   std::string_view hlo_op, hlo_module, step_name;
   std::string_view kernel_details, memcpy_details, memset_details, category;
+  std::string_view framework_op, source;  // "jit(f)/dot_general", "/app/model.py:41"
   std::optional<double> flops, bytes;
   std::vector<std::pair<std::string_view, Stat>> other;
 
@@ -52,6 +53,8 @@ class FactsReader {
     kMemcpyDetails,
     kMemsetDetails,
     kCategory,
+    kFrameworkOp,
+    kSource,
     kFlops,
     kBytes,
   };

@@ -20,12 +20,11 @@ bool IsUpper(char c) {
   return c >= 'A' && c <= 'Z';
 }
 
-// A call of the runtime or the driver, which has a correlation.
-std::optional<EventKind> CallKindOf(std::string_view name) {
-  if (name.starts_with("cu") && name.size() > 2 && IsUpper(name[2])) return EventKind::kDriver;
-  if (name.starts_with("cu") || name.starts_with("hip") || name.starts_with("nccl"))
-    return EventKind::kRuntime;
-  return std::nullopt;
+// Of what has a correlation, which is a call of the runtime or the driver. Some versions name it
+// after the kernel that it launched.
+EventKind CallKindOf(std::string_view name) {
+  const bool driver = name.starts_with("cu") && name.size() > 2 && IsUpper(name[2]);
+  return driver ? EventKind::kDriver : EventKind::kRuntime;
 }
 
 // Bookkeeping of the profiler, the allocator and queues of threads: moments, and no work.
@@ -92,9 +91,7 @@ class ThreadReader {
 
   EventKind KindOf(std::string* shown) {
     const std::string_view name = *shown;
-    if (found_.correlation != kAbsent) {
-      if (const auto call = CallKindOf(name)) return *call;
-    }
+    if (found_.correlation != kAbsent) return CallKindOf(name);
     if (found_.step != kAbsent) {
       // As the annotation writes itself, so that it is known for a step's mark.
       shown->append(fmt::format("#step_num={}#", found_.step));

@@ -88,13 +88,14 @@ const Op* OpTable::Find(const EventFacts& facts) {
   });
 }
 
-const Op* OpTable::FindCounted(std::string_view name, std::string_view text,
-                               const EventFacts& facts) {
-  return Add({facts.hlo_module, facts.program, name}, [&](Op* op) {
+const Op* OpTable::FindCounted(const EventName& name, const EventFacts& facts) {
+  // Keys are views into the file.
+  const std::string_view shown = name.display.empty() ? name.name : name.display;
+  return Add({facts.hlo_module, facts.program, shown}, [&](Op* op) {
     const hlo::Module* module = ModuleOf(op->module, op->program);
     const auto found =
         module == nullptr ? hlo::FoundInstruction() : hlo::FindInstruction(*module, op->name);
-    op->facts = hlo::FactsOfText({text, facts.category, facts.flops, facts.bytes});
+    op->facts = hlo::FactsOfText({name.name, facts.category, facts.flops, facts.bytes});
     if (found.instruction != nullptr) {
       // The program tells shapes and names; what was counted stays.
       hlo::OpFacts of_module = hlo::FactsOf(*module, found);
@@ -104,6 +105,9 @@ const Op* OpTable::FindCounted(std::string_view name, std::string_view text,
       if (facts.flops) of_module.AddNumber("flops", *facts.flops);
       if (facts.bytes) of_module.AddNumber("bytes", *facts.bytes);
       op->facts = std::move(of_module);
+    } else {
+      op->facts.Add("op_name", facts.framework_op);
+      op->facts.Add("source", facts.source);
     }
     op->known = true;
   });

@@ -36,8 +36,8 @@ class OpTable {
 
   // Of an event's facts; null: it names no instruction.
   const Op* Find(const EventFacts& facts);
-  // Of an instruction that stands in the event's own name (`text`, a TPU's).
-  const Op* FindCounted(std::string_view name, std::string_view text, const EventFacts& facts);
+  // Of an instruction that is the event's own name, with its line of HLO (a TPU's).
+  const Op* FindCounted(const EventName& name, const EventFacts& facts);
 
   bool any_module() const { return !by_program_.empty() || !by_name_.empty(); }
   const std::vector<std::string>& problems() const { return problems_; }

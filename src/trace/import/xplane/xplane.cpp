@@ -60,6 +60,11 @@ class SpaceReader {
     Repair(&trace.events);
     std::vector<std::string> damage = space_.damage;
     damage.insert(damage.end(), ops_.problems().begin(), ops_.problems().end());
+    for (const Oddity oddity :
+         {Oddity::kMalformedEvent, Oddity::kNegativeDuration, Oddity::kHugeTimestamp}) {
+      if (const std::uint64_t count = trace.events.oddities.count(oddity); count > 0)
+        damage.push_back(fmt::format("{} events were left out ({})", count, Info(oddity).name));
+    }
     trace.damage = fmt::format("{}", fmt::join(damage, "; "));
     trace.partial = !trace.damage.empty();
     return trace;
