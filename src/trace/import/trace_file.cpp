@@ -186,7 +186,8 @@ Result<ArchiveTraces> TracesInArchive(const io::InputFile& file, const Job& job)
 }
 
 std::vector<std::string> TraceFileEndings() {
-  return {".json", ".json.gz", ".json.zst", ".json.xz", ".json.bz2", ".json.lz4"};
+  return {".json",     ".json.gz",  ".json.zst",      ".json.xz", ".json.bz2",
+          ".json.lz4", ".xplane.pb", ".xplane.pb.gz", ".pftrace", ".perfetto-trace"};
 }
 
 std::vector<std::string> ArchiveFileEndings() {

@@ -18,6 +18,7 @@
 #include "trace/import/perfetto/slices.h"
 #include "trace/import/proto/tell.h"
 #include "trace/import/shared/slice_writer.h"
+#include "trace/import/shared/store_elements.h"
 #include "trace/json_text.h"
 #include "trace/repair.h"
 
@@ -340,6 +341,12 @@ Result<ImportedTrace> ReadPerfetto(const TraceInput& input, const ReadOptions& o
   return read;
 }
 
+Result<std::unique_ptr<TraceElements>> ElementsOfPerfetto(const TraceInput& input,
+                                                        std::uint64_t bytes_max, Job& job) {
+  JV_ASSIGN(ImportedTrace read, ReadPerfetto(input, {.bytes_max = bytes_max}, job));
+  return ElementsOfStore(std::move(read), input.file.size);
+}
+
 }  // namespace
 
 const Importer kPerfetto = {
@@ -348,6 +355,7 @@ const Importer kPerfetto = {
     .one_file = true,
     .sniff = &SniffPerfetto,
     .read = &ReadPerfetto,
+    .elements = &ElementsOfPerfetto,
 };
 
 }  // namespace jarvis::trace

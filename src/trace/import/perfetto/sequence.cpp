@@ -9,7 +9,9 @@
 namespace jarvis::trace::perfetto {
 namespace {
 
-std::optional<std::int64_t> Narrow(__int128 value) {
+__extension__ using Wide = __int128;  // what no product of two times goes beyond
+
+std::optional<std::int64_t> Narrow(Wide value) {
   if (value < std::numeric_limits<std::int64_t>::min() ||
       value > std::numeric_limits<std::int64_t>::max())
     return std::nullopt;
@@ -64,8 +66,8 @@ bool Sequence::TakeClocks(std::string_view message) {
   if (base == nullptr) return true;
   for (const Shown& one : all) {
     if (one.id == base->id) continue;
-    const auto base_ns = Narrow(static_cast<__int128>(base->time) * base->unit);
-    const auto at_ns = Narrow(static_cast<__int128>(one.time) * one.unit);
+    const auto base_ns = Narrow(static_cast<Wide>(base->time) * base->unit);
+    const auto at_ns = Narrow(static_cast<Wide>(one.time) * one.unit);
     const auto unit = Narrow(one.unit);
     if (!base_ns || !at_ns || !unit) continue;
     clocks_[one.id] = {*base_ns, *at_ns, *unit, one.incremental, *at_ns};
@@ -83,7 +85,7 @@ std::optional<std::int64_t> Sequence::ToTraceTime(std::uint64_t time,
   *known = found != clocks_.end();
   if (!*known) return Narrow(time);
   Clock& of = found->second;
-  __int128 value = static_cast<__int128>(time) * of.unit_ns;
+  Wide value = static_cast<Wide>(time) * of.unit_ns;
   if (of.incremental) {
     value += of.last_ns;
     const auto last = Narrow(value);

@@ -12,6 +12,7 @@
 #include "base/parallel.h"
 #include "trace/import/proto/tell.h"
 #include "trace/import/shared/slice_writer.h"
+#include "trace/import/shared/store_elements.h"
 #include "trace/import/xplane/device_lines.h"
 #include "trace/import/xplane/drawn_ops.h"
 #include "trace/import/xplane/host_lines.h"
@@ -132,7 +133,7 @@ class SpaceReader {
           const std::int64_t correlation = slice.args[slice.events[e].args].correlation;
           of_line[e] = correlation == kAbsent || !launches.contains(correlation);
           ++found_.work;
-          found_.linked += of_line[e] ? 0 : 1;
+          if (!of_line[e]) ++found_.linked;
         }
       }
       DecodedSlice drawn = DrawOps(devices_[device], lines, unlaunched, &next_id);
@@ -227,6 +228,12 @@ Result<ImportedTrace> ReadXplane(const TraceInput& input, const ReadOptions& opt
   return read;
 }
 
+Result<std::unique_ptr<TraceElements>> ElementsOfXplane(const TraceInput& input,
+                                                        std::uint64_t bytes_max, Job& job) {
+  JV_ASSIGN(ImportedTrace read, ReadXplane(input, {.bytes_max = bytes_max}, job));
+  return ElementsOfStore(std::move(read), input.file.size);
+}
+
 }  // namespace
 
 const Importer kXplane = {
@@ -235,6 +242,7 @@ const Importer kXplane = {
     .one_file = true,
     .sniff = &SniffXplane,
     .read = &ReadXplane,
+    .elements = &ElementsOfXplane,
 };
 
 }  // namespace jarvis::trace
