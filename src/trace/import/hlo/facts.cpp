@@ -28,9 +28,9 @@ struct Collective {
   std::string_view opcode, name;
 };
 constexpr Collective kCollectives[] = {
-    {"all-reduce", "all_reduce"},
-    {"all-gather", "all_gather"},
-    {"reduce-scatter", "reduce_scatter"},
+    {"all-reduce", "allreduce"},
+    {"all-gather", "_allgather_base"},
+    {"reduce-scatter", "_reduce_scatter_base"},
     {"all-to-all", "all_to_all"},
     {"ragged-all-to-all", "all_to_allv"},
     {"collective-permute", "send_recv"},

@@ -16,7 +16,7 @@ namespace jarvis::hlo {
 
 // The exchange that a collective does, as profilers of NCCL name it.
 struct Exchange {
-  std::string_view name;  // "all_reduce"
+  std::string_view name;  // "allreduce"
   double in_elements = 0, out_elements = 0;
   std::string_view dtype{};
   std::string groups{};         // "[[0,1],[2,3]]"; empty: not known

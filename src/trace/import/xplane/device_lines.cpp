@@ -169,7 +169,7 @@ class DeviceLine {
     if (found_.program != kAbsent) args_.Number("program_id", found_.program);
     if (found_.group != kAbsent) args_.Number("group_id", found_.group);
     facts_.AddOther(found_, &args_);
-    if (op != nullptr && op->facts.exchange) AddExchange(*op->facts.exchange, &args_);
+    if (op != nullptr && op->facts.exchange) AddExchange(*op->facts.exchange, ParseInt(device_.name), &args_);
     return writer_.Raw(args_.text());
   }
 

@@ -107,7 +107,8 @@ class ThreadReader {
       if (name.starts_with("Memory")) ++out_.allocations;
       return EventKind::kOther;
     }
-    if (name.ends_with(kExecution)) out_.executions = true;
+    if (name.ends_with(kExecution))
+      out_.executions.push_back(static_cast<std::uint32_t>(slice_.events.size()));
     return EventKind::kCpuOp;
   }
 
@@ -133,6 +134,7 @@ class ThreadReader {
     const auto work = launched_.find(found_.correlation);
     if (op == nullptr && work != launched_.end()) op = work->second.op;
     if (op == nullptr) return;
+    ++out_.launched[op->module];
     launches_.push_back({static_cast<std::uint32_t>(slice_.events.size() - 1), op,
                          work == launched_.end() ? 0 : work->second.kernel});
   }
@@ -270,6 +272,32 @@ std::vector<const Plane*> HostPlanes(const Space& space) {
       planes.push_back(&plane);
   }
   return planes;
+}
+
+void MarkRunsAsSteps(std::string_view program, std::vector<HostLine>* lines) {
+  const auto launches = [&](const HostLine& line) {
+    const auto found = line.launched.find(program);
+    return found == line.launched.end() ? std::uint64_t{0} : found->second;
+  };
+  const auto most = std::ranges::max_element(*lines, {}, launches);
+  if (most == lines->end() || launches(*most) == 0) return;
+  const std::string wanted = fmt::format("{}{}", program, kExecution);
+  DecodedSlice& slice = most->events.slice;
+  std::vector<std::uint32_t> runs;
+  for (const std::uint32_t e : most->executions) {
+    if (slice.names[slice.events[e].name] == wanted) runs.push_back(e);
+  }
+  if (runs.size() < 2) return;
+  std::stable_sort(runs.begin(), runs.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return slice.events[a].ts_ns < slice.events[b].ts_ns;
+  });
+  SliceWriter writer(&slice);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    trace::Event& run = slice.events[runs[i]];
+    run.kind = EventKind::kUserAnnotation;
+    run.category = writer.Category(run.kind);
+    run.name = writer.Name(fmt::format("{}#step_num={}#", wanted, i));
+  }
 }
 
 HostLine ReadHostLine(const HostThread& thread, const LaunchedWorks& launched, OpTable* ops) {

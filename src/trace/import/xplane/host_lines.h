@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -36,8 +37,15 @@ struct HostLine {
   std::vector<std::int64_t> launches;  // correlations of its calls
   std::uint64_t drawn = 0;             // ops around launches, with no event of their own
   std::uint64_t allocations = 0;
-  bool step_marks = false, python = false, executions = false;
+  bool step_marks = false, python = false;
+  std::map<std::string_view, std::uint64_t> launched;  // by program, of its work
+  // Runs of programs, as the host marks them: events of the slice.
+  std::vector<std::uint32_t> executions;
 };
+
+// Makes the runs of a program steps, on the thread that launches most of its work: for profiles that
+// mark none. Where it did not run twice there nothing changes.
+void MarkRunsAsSteps(std::string_view program, std::vector<HostLine>* lines);
 
 HostLine ReadHostLine(const HostThread& thread, const LaunchedWorks& launched, OpTable* ops);
 

@@ -7,6 +7,7 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
+#include "trace/json_text.h"
 
 namespace jarvis::trace::xplane {
 namespace {
@@ -118,16 +119,37 @@ void AddOpArgs(const Op& op, ArgText* args) {
   if (op.program != kAbsent) args->Number("program_id", op.program);
   for (const auto& [key, json] : op.facts.args)
     args->Raw(key, json);
-  if (op.facts.exchange) AddExchange(*op.facts.exchange, args);
+  if (op.facts.exchange) AddExchange(*op.facts.exchange, std::nullopt, args);
 }
 
-void AddExchange(const hlo::Exchange& exchange, ArgText* args) {
+namespace {
+
+// The group of "[[0,1],[2,3]]" that a device is in; of one group that one. Empty: in none.
+std::string_view GroupOf(std::string_view groups, std::optional<std::int64_t> device) {
+  const auto lists = ElementsOf(groups);
+  if (lists.size() == 1) return lists.front();
+  if (!device) return {};
+  for (const std::string_view list : lists) {
+    for (const std::string_view rank : ElementsOf(list)) {
+      if (IntegerOf(rank) == device) return list;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+void AddExchange(const hlo::Exchange& exchange, std::optional<std::int64_t> device,
+                 ArgText* args) {
   args->Text("Collective name", exchange.name);
   args->Raw("In msg nelems", fmt::format("{:.0f}", exchange.in_elements));
   args->Raw("Out msg nelems", fmt::format("{:.0f}", exchange.out_elements));
   if (!exchange.dtype.empty()) args->Text("dtype", exchange.dtype);
   if (exchange.group_size > 0) args->Number("Group size", exchange.group_size);
-  if (!exchange.groups.empty()) args->Text("replica groups", exchange.groups);
+  if (exchange.groups.empty()) return;
+  args->Text("Process Group Name", exchange.groups);
+  const std::string_view group = GroupOf(exchange.groups, device);
+  if (!group.empty()) args->Text("Process Group Ranks", group);
 }
 
 }  // namespace jarvis::trace::xplane

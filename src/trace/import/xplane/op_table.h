@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -61,7 +62,8 @@ class OpTable {
 
 // The further args of an op's event: what its program says of it.
 void AddOpArgs(const Op& op, ArgText* args);
-// The args by which communication is known, as profilers of NCCL write them.
-void AddExchange(const hlo::Exchange& exchange, ArgText* args);
+// The args by which communication is known, as profilers of NCCL write them. `device`: whose group
+// is meant, where the program tells several; absent: none is.
+void AddExchange(const hlo::Exchange& exchange, std::optional<std::int64_t> device, ArgText* args);
 
 }  // namespace jarvis::trace::xplane

@@ -1,6 +1,7 @@
 #include "trace/import/xplane/xplane.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -45,6 +46,8 @@ class SpaceReader {
     ReadHost();
     JV_TRY(job_.Check());
     LinkAlone();
+    if (std::ranges::none_of(host_, &HostLine::step_marks))
+      MarkRunsAsSteps(LongestProgram(), &host_);
     std::vector<DecodedSlice> slices;
     for (LineEvents& line : lines_)
       slices.push_back(std::move(line.slice));
@@ -113,6 +116,19 @@ class SpaceReader {
     ParallelFor(threads.size(), threads_, [&](std::size_t i) {
       host_[i] = ReadHostLine(threads[i], launched_, &ops_);
     });
+  }
+
+  // The program that has most of the work.
+  std::string_view LongestProgram() const {
+    std::map<std::string_view, std::int64_t> sums;
+    for (const LineEvents& line : lines_) {
+      for (std::size_t e = 0; e < line.ops.size(); ++e) {
+        if (line.ops[e] != nullptr) sums[line.ops[e]->module] += line.slice.events[e].dur_ns;
+      }
+    }
+    const auto most = std::ranges::max_element(
+        sums, {}, [](const auto& sum) { return sum.second; });
+    return most == sums.end() ? std::string_view() : most->first;
   }
 
   // Draws ops for work that was not launched in the profile.
