@@ -321,8 +321,10 @@ Result<std::vector<RankDigest>> DigestRanks(const trace::Trace& trace, const tre
   for (const auto& [rank, work] : gpu) {
     if (!rank_of.empty() && rank < 0) continue;  // tracks of no rank
     std::vector<bool> host(trace.events.tracks.size(), true);
+    // Of one process that drives several devices the host is every rank's.
+    const bool one_host = !tree.launch_processes().several();
     for (std::size_t track = 0; track < rank_of.size(); ++track)
-      host[track] = rank_of[track] == rank;
+      host[track] = rank_of[track] == rank || (one_host && rank_of[track] < 0);
     RankDigest digest = Digester(trace, tree).Run(work, host, launches);
     digest.mixed = merged.mixed;
     // What the file says of itself is of one of its ranks. They come in order.

@@ -134,7 +134,7 @@ class ThreadReader {
     const auto work = launched_.find(found_.correlation);
     if (op == nullptr && work != launched_.end()) op = work->second.op;
     if (op == nullptr) return;
-    ++out_.launched[op->module];
+    out_.launched[op->module].push_back(slice_.events.back().ts_ns);
     launches_.push_back({static_cast<std::uint32_t>(slice_.events.size() - 1), op,
                          work == launched_.end() ? 0 : work->second.kernel});
   }
@@ -277,15 +277,20 @@ std::vector<const Plane*> HostPlanes(const Space& space) {
 void MarkRunsAsSteps(std::string_view program, std::vector<HostLine>* lines) {
   const auto launches = [&](const HostLine& line) {
     const auto found = line.launched.find(program);
-    return found == line.launched.end() ? std::uint64_t{0} : found->second;
+    return found == line.launched.end() ? std::size_t{0} : found->second.size();
   };
   const auto most = std::ranges::max_element(*lines, {}, launches);
   if (most == lines->end() || launches(*most) == 0) return;
   const std::string wanted = fmt::format("{}{}", program, kExecution);
   DecodedSlice& slice = most->events.slice;
+  std::vector<std::int64_t>& when = most->launched.at(program);
+  std::sort(when.begin(), when.end());
   std::vector<std::uint32_t> runs;
   for (const std::uint32_t e : most->executions) {
-    if (slice.names[slice.events[e].name] == wanted) runs.push_back(e);
+    const trace::Event& run = slice.events[e];
+    const auto first = std::lower_bound(when.begin(), when.end(), run.ts_ns);
+    if (slice.names[run.name] == wanted && first != when.end() && *first <= run.end_ns())
+      runs.push_back(e);
   }
   if (runs.size() < 2) return;
   std::stable_sort(runs.begin(), runs.end(), [&](std::uint32_t a, std::uint32_t b) {

@@ -38,13 +38,13 @@ struct HostLine {
   std::uint64_t drawn = 0;             // ops around launches, with no event of their own
   std::uint64_t allocations = 0;
   bool step_marks = false, python = false;
-  std::map<std::string_view, std::uint64_t> launched;  // by program, of its work
+  std::map<std::string_view, std::vector<std::int64_t>> launched;  // by program: when, its work
   // Runs of programs, as the host marks them: events of the slice.
   std::vector<std::uint32_t> executions;
 };
 
-// Makes the runs of a program steps, on the thread that launches most of its work: for profiles that
-// mark none. Where it did not run twice there nothing changes.
+// Makes the runs of a program steps, those on the thread that launches most of its work that
+// launched some: for profiles that mark none. Where it did not run twice there nothing changes.
 void MarkRunsAsSteps(std::string_view program, std::vector<HostLine>* lines);
 
 HostLine ReadHostLine(const HostThread& thread, const LaunchedWorks& launched, OpTable* ops);
