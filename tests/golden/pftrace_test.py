@@ -68,13 +68,13 @@ class Made(unittest.TestCase):
         end_first = pb.Packets()
         end_first.packet(pb.number(8, 5), pb.message(11, pb.number(9, 2), pb.number(11, 3)))
         for data in (trace().written()[:-3], end_first.written() + trace().written()):
-            self.assertTrue(program.ask("load_trace", trace=str(self.write(data)))["facts"]["partial"])
+            self.assertTrue(program.ask("load_trace", trace=str(self.write(data)))["partial"])
 
     def test_tracks_in_a_circle_are_whole(self):
         made = trace()
         made.track(10, "a", 11).track(11, "b", 10)
         made.slice(10, "other", "x", START, START + 5)
-        facts = program.ask("load_trace", trace=str(self.write(made.written())))["facts"]
+        facts = program.ask("load_trace", trace=str(self.write(made.written())))
         self.assertFalse(facts["partial"])
 
     def test_categories_of_torch_are_known(self):

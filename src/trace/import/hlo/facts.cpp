@@ -262,6 +262,25 @@ void AddOperands(const std::vector<const Shape*>& operands, OpFacts* facts) {
   facts->args.emplace_back("operands", fmt::format("[{}]", texts));
 }
 
+// The names of operands, where there are so many that they are counted in HLO's text.
+void AddOperandNames(const Module& module, const Instruction& instruction, OpFacts* facts) {
+  constexpr std::size_t kCountedFrom = 6;
+  if (instruction.operands.size() < kCountedFrom) return;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(instruction.operands.size(), kOperandsMax); ++i) {
+    const Instruction* operand = module.Find(instruction.operands[i]);
+    names += fmt::format("{}{}", i == 0 ? "" : ",", Quoted(operand == nullptr ? "" : operand->name));
+  }
+  facts->args.emplace_back("operand names", fmt::format("[{}]", names));
+}
+
+// Whether the instruction is what its computation gives back.
+bool IsRoot(const Module& module, const Instruction& instruction) {
+  return std::ranges::any_of(module.computations(), [&](const Computation& computation) {
+    return computation.root == instruction.id;
+  });
+}
+
 std::string ContainsText(const Module& module, const Instruction& instruction) {
   std::string text;
   for (const std::string_view opcode : {"convolution", "dot", "reduce", "scatter", "sort"}) {
@@ -317,6 +336,7 @@ OpFacts FactsOf(const Module& module, const FoundInstruction& found) {
   facts.Add("opcode", instruction.opcode);
   facts.Add("fusion", instruction.fusion);
   facts.Add("custom_call_target", instruction.target);
+  facts.Add("op_type", instruction.op_type);
   facts.Add("op_name", instruction.op_name);
   facts.Add("source", instruction.source_file.empty()
                           ? module.FrameText(instruction.stack_frame)
@@ -326,9 +346,11 @@ OpFacts FactsOf(const Module& module, const FoundInstruction& found) {
     if (const Instruction* operand = module.Find(id)) operands.push_back(&operand->shape);
   }
   AddOperands(operands, &facts);
+  AddOperandNames(module, instruction, &facts);
   facts.Add("output", TextOf(instruction.shape));
   if (std::string inside = ContainsText(module, instruction); !inside.empty())
     facts.args.emplace_back("contains", std::move(inside));
+  if (IsRoot(module, instruction)) facts.args.emplace_back("root", "true");
   if (!instruction.groups.empty())
     facts.args.emplace_back("replica_groups", GroupsText(instruction.groups));
   AddWork(module, instruction, operands, &facts);

@@ -17,6 +17,7 @@ bool ReadMetadata(std::string_view message, Instruction* out) {
   Cursor cursor(message);
   Field field;
   while (cursor.Next(&field)) {
+    if (field.IsBytes(1)) out->op_type = field.bytes;
     if (field.IsBytes(2)) out->op_name = field.bytes;
     if (field.IsBytes(3)) out->source_file = field.bytes;
     if (field.IsVarint(4)) out->source_line = field.Signed();

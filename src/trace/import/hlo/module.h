@@ -20,7 +20,7 @@ struct Instruction {
   std::int64_t id = 0;
   std::string_view name, opcode;
   Shape shape{};
-  std::string_view op_name, source_file;  // of its metadata
+  std::string_view op_type, op_name, source_file;  // of its metadata
   std::int64_t source_line = 0, stack_frame = 0;
   std::string_view fusion, target, config;  // fusion kind, custom call target, backend config
   Numbers operands{}, called{};             // ids of instructions, of computations
