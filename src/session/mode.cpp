@@ -5,6 +5,7 @@
 #include "compat/tracelens.h"
 #include "compat/tracelens_compare.h"
 #include "compat/tracelens_diff.h"
+#include "compat/tracelens_jax.h"
 #include "compat/tracelens_models.h"
 #include "compat/tracelens_reading.h"
 #include "compat/tracelens_rocprof.h"
@@ -34,6 +35,7 @@ constexpr Mode kOwnMode = {
     .model_overlays = [] { return std::span<const EmbeddedFile>(); },
     .joins_captures = true,
     .judges_comparisons = true,
+    .report_of_profile = nullptr,
 };
 
 constexpr Mode kTraceLensMode = {
@@ -55,6 +57,12 @@ constexpr Mode kTraceLensMode = {
     .model_overlays = &compat::OverlayFiles,
     .joins_captures = false,
     .judges_comparisons = false,
+    .report_of_profile =
+        [](const LoadedTrace& trace) {
+          return compat::IsJaxProfile(trace.events())
+                     ? compat::TraceLensJaxReport(trace.events(), trace.track_names())
+                     : std::vector<Table>();
+        },
 };
 
 }  // namespace

@@ -97,8 +97,7 @@ class DeviceLine {
     track_ = writer_.Track(device.name, fmt::format("{}", number_.value_or(line.id)));
     writer_.NameProcess(track_, device.plane->name,
                         fmt::format("{} {}", device.tpu ? "TPU" : "GPU", device.name));
-    writer_.NameThread(track_, device.tpu ? std::string(line.label())
-                                          : fmt::format("stream {}", number_.value_or(line.id)));
+    writer_.NameThread(track_, line.label());
   }
 
   LineEvents Run() {

@@ -130,9 +130,10 @@ class ThreadReader {
 
   void TakeLaunch() {
     out_.launches.push_back(found_.correlation);
-    const Op* op = ops_.Find(found_);
+    // The work itself says more than its launch, which may leave the program's id out.
     const auto work = launched_.find(found_.correlation);
-    if (op == nullptr && work != launched_.end()) op = work->second.op;
+    const Op* op = work == launched_.end() ? nullptr : work->second.op;
+    if (op == nullptr) op = ops_.Find(found_);
     if (op == nullptr) return;
     out_.launched[op->module].push_back(slice_.events.back().ts_ns);
     launches_.push_back({static_cast<std::uint32_t>(slice_.events.size() - 1), op,
