@@ -7,6 +7,7 @@
 #include "compat/tracelens_diff.h"
 #include "compat/tracelens_jax.h"
 #include "compat/tracelens_models.h"
+#include "compat/tracelens_pftrace.h"
 #include "compat/tracelens_reading.h"
 #include "compat/tracelens_rocprof.h"
 #include "session/own_diff_reading.h"
@@ -59,9 +60,11 @@ constexpr Mode kTraceLensMode = {
     .judges_comparisons = false,
     .report_of_profile =
         [](const LoadedTrace& trace) {
-          return compat::IsJaxProfile(trace.events())
-                     ? compat::TraceLensJaxReport(trace.events(), trace.track_names())
-                     : std::vector<Table>();
+          const trace::EventStore& events = trace.events();
+          if (compat::IsJaxProfile(events))
+            return compat::TraceLensJaxReport(events, trace.track_names());
+          return compat::IsRocprofTrace(events) ? compat::TraceLensPftraceReport(events)
+                                                : std::vector<Table>();
         },
 };
 
