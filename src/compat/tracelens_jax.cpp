@@ -138,9 +138,10 @@ struct Group {
   double sum = 0;
 };
 
-// By falling sum; of equal sums as they come.
+// By falling sum; of equal sums by key, or as they were first seen.
 std::vector<Group> GroupBy(const JaxProfile& profile, const Kernels& kernels,
-                           const std::function<std::string(const JaxKernel&)>& key) {
+                           const std::function<std::string(const JaxKernel&)>& key,
+                           bool as_seen = false) {
   std::map<std::string, Kernels> by_key;
   for (const JaxKernel* kernel : kernels)
     by_key[key(*kernel)].push_back(kernel);
@@ -151,8 +152,10 @@ std::vector<Group> GroupBy(const JaxProfile& profile, const Kernels& kernels,
       times.push_back(profile.DurUs(*kernel));
     groups.push_back({name, std::move(members), KahanSum(times)});
   }
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const Group& a, const Group& b) { return a.sum > b.sum; });
+  std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
+    if (a.sum != b.sum) return a.sum > b.sum;
+    return as_seen && a.kernels.front()->uid < b.kernels.front()->uid;
+  });
   return groups;
 }
 
@@ -236,10 +239,11 @@ Table UniqueArguments(const JaxProfile& profile, const Kernels& kernels) {
        {"ex_UID", "kernel_details_summary", "Percentage (%)", "Cumulative Percentage (%)"})
     table.columns.emplace_back(column);
   const trace::EventStore& events = profile.events();
-  const std::vector<Group> groups = GroupBy(profile, kernels, [&](const JaxKernel& one) {
+  const auto key = [&](const JaxKernel& one) {
     return fmt::format("{}\n{}\n{}\n{}\n{}", events.name(one.event), one.category, one.dims,
                        one.types, one.concrete);
-  });
+  };
+  const std::vector<Group> groups = GroupBy(profile, kernels, key, true);
   std::vector<double> sums;
   for (const Group& group : groups)
     sums.push_back(group.sum);
