@@ -78,13 +78,15 @@ std::vector<std::string_view> FirstMessages(std::string_view head, std::size_t c
     if (field.IsBytes(1)) messages.push_back(field.bytes);
   }
   if (messages.size() == count || !cursor.broken()) return messages;
-  // The last goes on behind the head: its tag, its length, and what is here of it.
+  // The last goes on behind the head: its tag, its length, and what is here of it. Anything else
+  // that cannot be read makes it no such file.
   const std::string_view rest = cursor.rest();
   constexpr char kFieldOneOfBytes = 0x0A;
+  if (rest[0] != kFieldOneOfBytes) return {};
   const char* at = rest.data() + 1;
   const char* const end = rest.data() + rest.size();
   std::uint64_t size = 0;
-  if (rest[0] == kFieldOneOfBytes && ReadVarint(&at, end, &size) == nullptr)
+  if (ReadVarint(&at, end, &size) == nullptr)
     messages.push_back({at, static_cast<std::size_t>(end - at)});
   return messages;
 }
