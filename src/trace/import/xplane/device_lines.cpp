@@ -90,7 +90,12 @@ struct Piece {
 class DeviceLine {
  public:
   DeviceLine(const DevicePlane& device, const Line& line, OpTable* ops)
-      : device_(device), line_(line), ops_(*ops), facts_(*device.plane), writer_(&out_.slice) {
+      : device_(device),
+        line_(line),
+        ops_(*ops),
+        facts_(*device.plane),
+        kinds_(*device.plane),
+        writer_(&out_.slice) {
     std::string_view stream = line.label();
     number_ = stream.starts_with(kStream) ? LeadingNumber(stream.substr(kStream.size()))
                                           : std::nullopt;
@@ -131,27 +136,44 @@ class DeviceLine {
     }
     std::int64_t begin = 0;
     if (!TimeOf(line_, event, &out_.slice.oddities, &begin)) return;
-    const auto named = device_.plane->event_names.find(event.name_id);
+    std::int64_t correlation = kAbsent;
+    const std::uint32_t number = kinds_.Of(event.name_id, stats_, &correlation);
+    if (number == made_.size()) made_.push_back(Make(event.name_id));
+    const Made& made = made_[number];
+    if (device_.tpu) {
+      nested_.push_back({{begin, begin + event.duration_ps}, made.name, made.op, made.args});
+      return;
+    }
+    writer_.AddPs(made.kind, made.category, track_, made.name, begin, event.duration_ps);
+    Finish(made.op, made.args, correlation == kAbsent ? made.correlation : correlation);
+  }
+
+  // What is made of all events of one name and of the same stats.
+  struct Made {
+    EventKind kind;
+    std::uint8_t category;
+    StringId name;
+    const Op* op;
+    StringId args;
+    std::int64_t correlation;
+  };
+  Made Make(std::int64_t name_id) {
+    const auto named = device_.plane->event_names.find(name_id);
     const EventName* name =
         named == device_.plane->event_names.end() ? nullptr : &named->second;
     facts_.Read(name, stats_, &found_);
-    const std::string shown = NameOf(name, found_, event.name_id);
+    const std::string shown = NameOf(name, found_, name_id);
     const Op* op = device_.tpu && name != nullptr && found_.hlo_op.empty()
                        ? ops_.FindCounted(*name, found_)
                        : ops_.Find(found_);
-    if (device_.tpu) {
-      nested_.push_back({{begin, begin + event.duration_ps}, writer_.Name(shown), op, ArgsOf(op)});
-      return;
-    }
-    const EventKind kind = KindOf(shown);
-    writer_.AddPs(kind, writer_.Category(kind), track_, writer_.Name(shown), begin,
-                  event.duration_ps);
-    Finish(op, ArgsOf(op));
+    const EventKind kind = device_.tpu ? EventKind::kKernel : KindOf(shown);
+    return {kind,       writer_.Category(kind), writer_.Name(shown), op,
+            ArgsOf(op), found_.correlation};
   }
 
-  void Finish(const Op* op, StringId args) {
+  void Finish(const Op* op, StringId args, std::int64_t correlation) {
     Args* to = writer_.LastArgs();
-    to->correlation = found_.correlation;
+    to->correlation = correlation;
     to->stream = number_.value_or(line_.id);
     to->other = args;
     out_.ops.push_back(op);
@@ -213,8 +235,7 @@ class DeviceLine {
       const Nested& one = nested_[at];
       writer_.AddPs(EventKind::kKernel, category, track_, one.name, piece.begin_ps,
                     piece.end_ps - piece.begin_ps);
-      found_.correlation = kAbsent;
-      Finish(one.op, one.args);
+      Finish(one.op, one.args, kAbsent);
       out_.calls.push_back(static_cast<std::uint32_t>(at));
     }
   }
@@ -223,6 +244,8 @@ class DeviceLine {
   const Line& line_;
   OpTable& ops_;
   FactsReader facts_;
+  EventKinds kinds_;
+  std::vector<Made> made_;  // by kind
   LineEvents out_;
   SliceWriter writer_;
   std::optional<std::int64_t> number_;

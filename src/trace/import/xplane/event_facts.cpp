@@ -155,4 +155,33 @@ void FactsReader::AddOther(const EventFacts& facts, ArgText* args) const {
   }
 }
 
+EventKinds::EventKinds(const Plane& plane) : facts_(plane) {
+  for (const auto& [id, name] : plane.stat_names) {
+    if (name == "correlation_id") correlation_ids_.push_back(id);
+  }
+}
+
+std::uint32_t EventKinds::Of(std::int64_t name_id, const std::vector<std::string_view>& stats,
+                             std::int64_t* correlation) {
+  *correlation = kAbsent;
+  const auto add = [&](std::uint64_t number) {
+    for (int i = 0; i < 8; ++i)
+      key_ += static_cast<char>(number >> (8 * i) & 0xFF);
+  };
+  key_.clear();
+  add(static_cast<std::uint64_t>(name_id));
+  for (const std::string_view message : stats) {
+    Stat stat;
+    if (!ReadStat(message, &stat) || facts_.Drops(stat.id)) continue;
+    if (std::ranges::find(correlation_ids_, stat.id) != correlation_ids_.end()) {
+      if (const auto number = facts_.NumberOf(stat)) *correlation = *number;
+      continue;
+    }
+    add(message.size());
+    key_ += message;
+  }
+  key_ += *correlation == kAbsent ? 'a' : 'c';
+  return kinds_.Intern(key_);
+}
+
 }  // namespace jarvis::trace::xplane

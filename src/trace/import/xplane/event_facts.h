@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "base/string_pool.h"
 #include "trace/event.h"
 #include "trace/import/shared/slice_writer.h"
 #include "trace/import/xplane/space.h"
@@ -35,6 +37,11 @@ class FactsReader {
   void Read(const EventName* name, const std::vector<std::string_view>& own, EventFacts* facts);
   // The other stats as args.
   void AddOther(const EventFacts& facts, ArgText* args) const;
+  // Whether nothing is made of a stat.
+  bool Drops(std::int64_t id) const {
+    const auto found = known_.find(id);
+    return found == known_.end() || found->second.key == Key::kDropped;
+  }
   // As a whole number, whatever it is written as; absent: it is none.
   std::optional<std::int64_t> NumberOf(const Stat& stat) const;
 
@@ -67,6 +74,24 @@ class FactsReader {
 
   const Plane& plane_;
   std::unordered_map<std::int64_t, Known> known_;
+};
+
+// Tells events apart whose names and stats differ, but for their correlation and stats of which
+// nothing is made: all others say the same, and what is made of them is made once. Not thread-safe.
+class EventKinds {
+ public:
+  explicit EventKinds(const Plane& plane);
+
+  // The number of the event's kind, counted from 0 in the order of first events. `correlation`: as
+  // the event itself says; kAbsent: it does not.
+  std::uint32_t Of(std::int64_t name_id, const std::vector<std::string_view>& stats,
+                   std::int64_t* correlation);
+
+ private:
+  const FactsReader facts_;
+  std::vector<std::int64_t> correlation_ids_;
+  StringPool kinds_;
+  std::string key_;
 };
 
 }  // namespace jarvis::trace::xplane

@@ -40,6 +40,7 @@ class ThreadReader {
         launched_(launched),
         ops_(*ops),
         facts_(*thread.plane),
+        kinds_(*thread.plane),
         slice_(out_.events.slice),
         writer_(&slice_) {
     track_ = writer_.Track(thread.pid, fmt::format("{}", thread.line->id));
@@ -77,19 +78,49 @@ class ThreadReader {
     }
     std::int64_t begin = 0;
     if (!TimeOf(*thread_.line, event, &slice_.oddities, &begin)) return;
-    const auto named = thread_.plane->event_names.find(event.name_id);
+    std::int64_t correlation = kAbsent;
+    const std::uint32_t number = kinds_.Of(event.name_id, stats_, &correlation);
+    if (number == made_.size()) made_.push_back(Make(event.name_id));
+    const Made& made = made_[number];
+    if (correlation == kAbsent) correlation = made.correlation;
+    if (made.execution)
+      out_.executions.push_back(static_cast<std::uint32_t>(slice_.events.size()));
+    if (made.allocation) ++out_.allocations;
+    writer_.AddPs(made.kind, made.category, track_, made.name, begin, event.duration_ps);
+    if (made.args != kNoString || correlation != kAbsent) {
+      Args* args = writer_.LastArgs();
+      args->correlation = correlation;
+      args->other = made.args;
+    }
+    if (IsLaunchCall(made.kind)) TakeLaunch(made, correlation);
+  }
+
+  // What is made of all events of one name and of the same stats.
+  struct Made {
+    EventKind kind = EventKind::kCpuOp;
+    std::uint8_t category = 0;
+    StringId name = kNoString, args = kNoString;
+    const Op* op = nullptr;
+    std::int64_t correlation = kAbsent;
+    bool execution = false, allocation = false;
+  };
+  Made Make(std::int64_t name_id) {
+    const auto named = thread_.plane->event_names.find(name_id);
     const EventName* name =
         named == thread_.plane->event_names.end() ? nullptr : &named->second;
     facts_.Read(name, stats_, &found_);
-    std::string shown = NameOf(name, found_, event.name_id);
-    const EventKind kind = KindOf(&shown);
-    writer_.AddPs(kind, writer_.Category(kind, thread_.amd), track_, writer_.Name(shown), begin,
-                  event.duration_ps);
-    AddArgs(name, shown);
-    if (IsLaunchCall(kind)) TakeLaunch();
+    std::string shown = NameOf(name, found_, name_id);
+    Made made;
+    made.kind = KindOf(&shown, &made);
+    made.category = writer_.Category(made.kind, thread_.amd);
+    made.name = writer_.Name(shown);
+    made.args = ArgsOf(name, shown);
+    made.op = ops_.Find(found_);
+    made.correlation = found_.correlation;
+    return made;
   }
 
-  EventKind KindOf(std::string* shown) {
+  EventKind KindOf(std::string* shown, Made* made) {
     const std::string_view name = *shown;
     if (found_.correlation != kAbsent) return CallKindOf(name);
     if (found_.step != kAbsent) {
@@ -104,15 +135,14 @@ class ThreadReader {
     }
     if (name.starts_with("PjitFunction(")) return EventKind::kUserAnnotation;
     if (IsBookkeeping(name)) {
-      if (name.starts_with("Memory")) ++out_.allocations;
+      made->allocation = name.starts_with("Memory");
       return EventKind::kOther;
     }
-    if (name.ends_with(kExecution))
-      out_.executions.push_back(static_cast<std::uint32_t>(slice_.events.size()));
+    made->execution = name.ends_with(kExecution);
     return EventKind::kCpuOp;
   }
 
-  void AddArgs(const EventName* name, std::string_view shown) {
+  StringId ArgsOf(const EventName* name, std::string_view shown) {
     args_.Clear();
     if (name != nullptr && !name->display.empty() && name->name != shown)
       args_.Text("long_name", name->name);
@@ -122,18 +152,15 @@ class ThreadReader {
     if (found_.group != kAbsent) args_.Number("group_id", found_.group);
     if (!found_.memcpy_details.empty()) args_.Text("memcpy_details", found_.memcpy_details);
     facts_.AddOther(found_, &args_);
-    if (args_.text().empty() && found_.correlation == kAbsent) return;
-    Args* to = writer_.LastArgs();
-    to->correlation = found_.correlation;
-    if (!args_.text().empty()) to->other = writer_.Raw(args_.text());
+    return args_.text().empty() ? kNoString : writer_.Raw(args_.text());
   }
 
-  void TakeLaunch() {
-    out_.launches.push_back(found_.correlation);
+  void TakeLaunch(const Made& made, std::int64_t correlation) {
+    out_.launches.push_back(correlation);
     // The work itself says more than its launch, which may leave the program's id out.
-    const auto work = launched_.find(found_.correlation);
+    const auto work = launched_.find(correlation);
     const Op* op = work == launched_.end() ? nullptr : work->second.op;
-    if (op == nullptr) op = ops_.Find(found_);
+    if (op == nullptr) op = made.op;
     if (op == nullptr) return;
     out_.launched[op->module].push_back(slice_.events.back().ts_ns);
     launches_.push_back({static_cast<std::uint32_t>(slice_.events.size() - 1), op,
@@ -250,6 +277,8 @@ class ThreadReader {
   const LaunchedWorks& launched_;
   OpTable& ops_;
   FactsReader facts_;
+  EventKinds kinds_;
+  std::vector<Made> made_;  // by kind
   HostLine out_;
   DecodedSlice& slice_;
   SliceWriter writer_;
