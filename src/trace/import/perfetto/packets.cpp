@@ -302,6 +302,7 @@ class Reader {
     Annotations annotations;
     ArgText args;
     std::uint64_t type = 0;
+    bool annotated = false;
     std::optional<std::int64_t> micros;
     const AnnotationReader reader(*sequence);
     const auto add_category = [&](std::string_view one) {
@@ -327,6 +328,7 @@ class Reader {
         Value value;
         if (!reader.Read(field.bytes, 0, &value)) return false;
         TakeAnnotation(value, &annotations, &args);
+        annotated = true;
       }
     }
     if (cursor.broken()) return false;
@@ -339,8 +341,8 @@ class Reader {
       point.name = Keep(name);
       point.category = Keep(category);
     }
-    if (!args.text().empty() && point.type != EventType::kCounter) {
-      annotations.all = Keep(args.text());
+    if (annotated && point.type != EventType::kCounter) {
+      if (!args.text().empty()) annotations.all = Keep(args.text());
       point.annotations = static_cast<std::uint32_t>(out_.annotations.size());
       out_.annotations.push_back(annotations);
     }
@@ -384,6 +386,8 @@ class Reader {
     if (key == "src_agent") text(&to->source_agent);
     if (key == "dst_agent") text(&to->target_agent);
     if (key == "copy_bytes") to->copies = true;
+    // Times and ids are the event's own, and no two have the same.
+    if (value.number && IsOneOf(key, {"begin_ns", "end_ns", "delta_ns", "corr_id"})) return;
     args->Raw(key, value.json.empty() ? "null" : value.json);
   }
 

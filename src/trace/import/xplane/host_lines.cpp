@@ -170,17 +170,17 @@ class ThreadReader {
   // Gives every launch the event of its op.
   void PlaceOps() {
     if (launches_.empty()) return;
-    const std::map<std::uint32_t, std::uint32_t> around = AroundLaunches();
+    const std::vector<std::uint32_t> around = AroundLaunches();
     std::stable_sort(launches_.begin(), launches_.end(), [&](const Launch& a, const Launch& b) {
       return slice_.events[a.event].ts_ns < slice_.events[b.event].ts_ns;
     });
     FindLoneOps();
     for (std::size_t i = 0; i < launches_.size();) {
       const Op* op = launches_[i].op;
-      const std::uint32_t parent = around.at(launches_[i].event);
+      const std::uint32_t parent = around[launches_[i].event];
       std::size_t end = i + 1;
       while (end < launches_.size() && launches_[end].op == op &&
-             around.at(launches_[end].event) == parent && !StartsAnother(i, end, parent))
+             around[launches_[end].event] == parent && !StartsAnother(i, end, parent))
         ++end;
       if (parent != kNoEvent && slice_.names[slice_.events[parent].name] == op->name) {
         Describe(parent, *op);
@@ -213,8 +213,8 @@ class ThreadReader {
     return false;
   }
 
-  // By launch: the innermost event around it that is no call.
-  std::map<std::uint32_t, std::uint32_t> AroundLaunches() const {
+  // By event, of launches: the innermost event around it that is no call.
+  std::vector<std::uint32_t> AroundLaunches() const {
     std::vector<std::uint32_t> order(slice_.events.size());
     for (std::uint32_t i = 0; i < order.size(); ++i)
       order[i] = i;
@@ -224,14 +224,14 @@ class ThreadReader {
     };
     std::sort(order.begin(), order.end(),
               [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
-    std::map<std::uint32_t, std::uint32_t> around;
+    std::vector<std::uint32_t> around(slice_.events.size(), kNoEvent);
     std::vector<std::uint32_t> open;
     for (const std::uint32_t i : order) {
       const trace::Event& event = slice_.events[i];
       while (!open.empty() && slice_.events[open.back()].end_ns() <= event.ts_ns)
         open.pop_back();
       if (IsLaunchCall(event.kind)) {
-        around[i] = open.empty() ? kNoEvent : open.back();
+        if (!open.empty()) around[i] = open.back();
       } else if (event.dur_ns > 0) {
         open.push_back(i);
       }
@@ -247,18 +247,31 @@ class ThreadReader {
       slice_.args.emplace_back();
     }
     Args& args = slice_.args[described.args];
-    const auto raw = [&](const std::string& text) {
+    const Args& told = ToldOf(op);
+    args.dims = told.dims;
+    args.types = told.types;
+    args.strides = told.strides;
+    args.known_as = told.known_as;
+    // What the event itself says stays where its program is not known.
+    if (args.other == kNoString || op.known) args.other = told.other;
+  }
+
+  // What is said of each call of an op, written once.
+  const Args& ToldOf(const Op& op) {
+    const auto [found, added] = told_.try_emplace(&op);
+    if (!added) return found->second;
+    const auto raw = [&](std::string_view text) {
       return text.empty() ? kNoString : writer_.Raw(text);
     };
+    Args& args = found->second;
     args.dims = raw(op.facts.dims);
     args.types = raw(op.facts.types);
     args.strides = raw(op.facts.strides);
     args.known_as = raw(op.facts.known_as);
     args_.Clear();
     AddOpArgs(op, &args_);
-    std::string text(args_.text());
-    if (args.other != kNoString && !op.known) text = std::string(slice_.raws[args.other]) + text;
-    args.other = raw(text);
+    args.other = raw(args_.text());
+    return args;
   }
 
   void Draw(const Op& op, std::size_t first, std::size_t end) {
@@ -288,6 +301,7 @@ class ThreadReader {
   std::vector<std::string_view> stats_;
   std::vector<Launch> launches_;
   std::set<const Op*> lone_;
+  std::unordered_map<const Op*, Args> told_;
 };
 
 }  // namespace
