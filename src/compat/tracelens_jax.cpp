@@ -62,8 +62,8 @@ void AddTimelines(const JaxProfile& profile, std::vector<Table>* tables) {
   for (const JaxGpu& gpu : profile.gpus()) {
     all.push_back(TimesOf(profile.events(), gpu));
     for (const auto& [type, us] : all.back()) {
-      each.rows.push_back({std::string(type), us / 1000, us / all.back()[kTotalTime].second * 100,
-                           gpu.pid});
+      each.rows.push_back(
+          {std::string(type), us / 1000, us / all.back()[kTotalTime].second * 100, gpu.pid});
     }
   }
   // Of milliseconds that were made microseconds again, as the reference takes them.
@@ -119,14 +119,20 @@ std::vector<Cell> LauncherRow(const JaxProfile& profile, const JaxKernel& kernel
 }
 
 const std::vector<std::string>& LauncherColumns() {
-  static const std::vector<std::string> columns = {
-      "name",           "UID",
-      "op category",    "total_direct_kernel_time",
-      "total_subtree_kernel_time", "direct_kernel_count",
-      "pid",            "tid",
-      "Input Dims",     "Input type",
-      "Input Strides",  "Concrete Inputs",
-      "kernel_details", "GPU_kernel_launch_latency"};
+  static const std::vector<std::string> columns = {"name",
+                                                   "UID",
+                                                   "op category",
+                                                   "total_direct_kernel_time",
+                                                   "total_subtree_kernel_time",
+                                                   "direct_kernel_count",
+                                                   "pid",
+                                                   "tid",
+                                                   "Input Dims",
+                                                   "Input type",
+                                                   "Input Strides",
+                                                   "Concrete Inputs",
+                                                   "kernel_details",
+                                                   "GPU_kernel_launch_latency"};
   return columns;
 }
 
@@ -254,8 +260,12 @@ Table UniqueArguments(const JaxProfile& profile, const Kernels& kernels) {
     for (const JaxKernel* kernel : groups[i].kernels)
       times.push_back(profile.DurUs(*kernel));
     const Moments moments = GroupMoments(times);
-    std::vector<Cell> row = {std::string(events.name(first.event)), std::string(first.category),
-                             first.dims, first.types, std::string("()"), first.concrete,
+    std::vector<Cell> row = {std::string(events.name(first.event)),
+                             std::string(first.category),
+                             first.dims,
+                             first.types,
+                             std::string("()"),
+                             first.concrete,
                              static_cast<std::int64_t>(times.size())};
     for (const Cell& cell : {Cell(moments.mean), Cell(moments.median), CellOf(moments.std),
                              Cell(moments.min), Cell(moments.max), Cell(moments.sum)})
@@ -327,9 +337,9 @@ std::vector<Table> TraceLensJaxReport(const trace::EventStore& events,
     launchers.rows.push_back(LauncherRow(profile, kernel));
   }
   tables.push_back(std::move(launchers));
-  tables.push_back(SummaryByName(
-      profile, "kernel_launchers_summary", kernels,
-      [&](const JaxKernel& one) { return std::string(events.name(one.event)); }));
+  tables.push_back(
+      SummaryByName(profile, "kernel_launchers_summary", kernels,
+                    [&](const JaxKernel& one) { return std::string(events.name(one.event)); }));
   tables.push_back(SummaryByCategory(profile, kernels));
   tables.push_back(UniqueArguments(profile, kernels));
   AddXlaTables(profile, &tables);

@@ -1,5 +1,5 @@
-// The reference's report about JAX: its tables are about kernels, as it links no ops. Oddities as in
-// docs/differences.md.
+// The reference's report about JAX: its tables are about kernels, as it links no ops. Oddities as
+// in docs/differences.md.
 #pragma once
 
 #include <vector>

@@ -200,9 +200,8 @@ void JaxProfile::AddKernel(EventIndex e, std::int64_t uid, std::int64_t pid) {
   const auto launch = ops_->launch.find(args.correlation);
   if (launch != ops_->launch.end()) {
     kernel.latency_us = events_.ts_us(e) - events_.ts_us(launch->second);
-    const auto found = ops_->by_key.find({TextAt(other, "hlo_module"),
-                                          std::string(trace::MemberOf(other, "program_id")),
-                                          hlo_op});
+    const auto found = ops_->by_key.find(
+        {TextAt(other, "hlo_module"), std::string(trace::MemberOf(other, "program_id")), hlo_op});
     if (found != ops_->by_key.end() && found->second.known) kernel.op = &found->second;
   }
   AddArguments(&kernel);

@@ -1,5 +1,5 @@
-// The kernels of a JAX profile as the reference's report for JAX sees them: through XLA's viewer and
-// the text of its programs. Its oddities have the numbers of docs/differences.md.
+// The kernels of a JAX profile as the reference's report for JAX sees them: through XLA's viewer
+// and the text of its programs. Its oddities have the numbers of docs/differences.md.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct JaxKernel {
   trace::EventIndex event = trace::kNoEvent;
   std::int64_t uid = 0, gpu_pid = 0;
   std::string_view category;
-  const JaxOp* op = nullptr;      // null: not linked to the host, or no program is known
+  const JaxOp* op = nullptr;  // null: not linked to the host, or no program is known
   std::optional<double> latency_us;
   std::string dims, types, concrete;  // as the tables print them
 };

@@ -56,8 +56,8 @@ std::optional<JaxWork> GemmWork(const JaxKernel& kernel, std::string_view name) 
   const auto size = SizeOf(type);
   if (!size) return std::nullopt;
   // M and N are exchanged where the output is row-major.
-  const std::string_view layout = std::string_view(op.output).substr(
-      std::min(op.output.find('{'), op.output.size()));
+  const std::string_view layout =
+      std::string_view(op.output).substr(std::min(op.output.find('{'), op.output.size()));
   const bool column = JaxHas(layout.substr(0, layout.find('}')), "0,1");
   const auto m = static_cast<double>(op.product[column ? 0 : 1]);
   const auto n = static_cast<double>(op.product[column ? 1 : 0]);
@@ -76,9 +76,9 @@ std::optional<JaxWork> GemmWork(const JaxKernel& kernel, std::string_view name) 
   const auto transposed = perf::ParseGemmKernelName(name);
   if (transposed && transposed->transpose_a && transposed->transpose_b) {
     const auto text = [](bool flag) { return flag ? "True" : "False"; };
-    work.parameters.emplace_back("transpose",
-                                 fmt::format("({}, {})", text(*transposed->transpose_a),
-                                             text(*transposed->transpose_b)));
+    work.parameters.emplace_back(
+        "transpose",
+        fmt::format("({}, {})", text(*transposed->transpose_a), text(*transposed->transpose_b)));
   }
   work.flops = b * (2 * m * n * k + (op.bias ? m * n : 0));
   work.bytes = b * (m * k + k * n + m * n + (op.bias ? n : 0)) * *size;
@@ -101,8 +101,8 @@ std::optional<JaxWork> AttentionWork(const JaxKernel& kernel, bool backward) {
   const auto& k = tensors[1];
   const auto& v = tensors[2];
   JaxWork work;
-  work.parameters = {{"B", q[0]},        {"N_Q", q[1]},    {"H_Q", q[2]},  {"N_KV", k[1]},
-                     {"H_KV", k[2]},     {"d_h_qk", q[3]}, {"d_h_v", v[3]}};
+  work.parameters = {{"B", q[0]},    {"N_Q", q[1]},    {"H_Q", q[2]},  {"N_KV", k[1]},
+                     {"H_KV", k[2]}, {"d_h_qk", q[3]}, {"d_h_v", v[3]}};
   if (kernel.concrete != "()") work.parameters.emplace_back("bias", kernel.concrete);
   work.parameters.emplace_back("dtype_A_B", fmt::format("('{}', '{}')", name, name));
   work.parameters.emplace_back("causal", false);
@@ -116,7 +116,8 @@ std::optional<JaxWork> AttentionWork(const JaxKernel& kernel, bool backward) {
   constexpr double kBytes = 2;
   if (backward) {
     work.flops = queries * 2 * d(k[1]) * (3 * qk + 2 * vv) +
-                 d(q[0]) * d(k[1]) * (qk + vv) * static_cast<double>(q[2] / std::max<std::int64_t>(k[2], 1) - 1);
+                 d(q[0]) * d(k[1]) * (qk + vv) *
+                     static_cast<double>(q[2] / std::max<std::int64_t>(k[2], 1) - 1);
     work.bytes = (2 * queries * qk + queries * vv + 2 * keys * (qk + vv)) * kBytes;
   } else {
     work.flops = queries * 2 * d(k[1]) * (qk + vv);
@@ -134,8 +135,7 @@ std::optional<JaxWork> ConvolutionWork(const JaxKernel& kernel, bool backward) {
   const std::vector<std::int64_t> input = JaxNumbers(OperandOf(op.operands[0]).dims);
   const std::vector<std::int64_t> output =
       JaxNumbers(OperandOf(first_output.substr(0, first_output.find('}') + 1)).dims);
-  std::vector<std::int64_t> filter =
-      backward ? output : JaxNumbers(OperandOf(op.operands[1]).dims);
+  std::vector<std::int64_t> filter = backward ? output : JaxNumbers(OperandOf(op.operands[1]).dims);
   const auto size = SizeOf(OperandOf(op.operands[0]).type);
   if (!size || input.size() <= kSpatialFrom || input.size() > kRankMax ||
       filter.size() <= kSpatialFrom || output.empty())
@@ -151,7 +151,8 @@ std::optional<JaxWork> ConvolutionWork(const JaxKernel& kernel, bool backward) {
                      {"bytes_per_element", Whole(*size)},
                      {"transposed_conv", false}};
   const double products =
-      2 * Elements(output) * Elements(std::span(filter).subspan(std::min<std::size_t>(1, filter.size())));
+      2 * Elements(output) *
+      Elements(std::span(filter).subspan(std::min<std::size_t>(1, filter.size())));
   const double bytes = (Elements(input) + Elements(filter) + Elements(output)) * *size;
   work.flops = backward ? 2 * products : products;
   work.bytes = backward ? 2 * bytes : bytes;
@@ -244,8 +245,8 @@ std::vector<Cell> CellsOf(const JaxProfile& profile, const std::vector<trace::Tr
   const std::string name(events.name(first.event));
   std::vector<Cell> cells = {name};
   for (const std::string& parameter : parameters) {
-    const auto found = std::ranges::find(row.work.parameters, parameter,
-                                         &std::pair<std::string, Cell>::first);
+    const auto found =
+        std::ranges::find(row.work.parameters, parameter, &std::pair<std::string, Cell>::first);
     cells.push_back(found == row.work.parameters.end() ? Cell() : found->second);
   }
   constexpr double kMegabyte = 1024.0 * 1024.0;
@@ -259,10 +260,11 @@ std::vector<Cell> CellsOf(const JaxProfile& profile, const std::vector<trace::Tr
   }
   AddMoments(bandwidth, &cells);
   AddMoments(rate, &cells);
-  cells.insert(cells.end(),
-               {std::string("Unknown"), std::string("Unknown"), names[events[first.event].track].thread_name,
-                fmt::format("[{{'name': {}, {}}}]", PyString(name), JaxTimesText(row.times)),
-                first.dims, first.types});
+  cells.insert(
+      cells.end(),
+      {std::string("Unknown"), std::string("Unknown"), names[events[first.event].track].thread_name,
+       fmt::format("[{{'name': {}, {}}}]", PyString(name), JaxTimesText(row.times)), first.dims,
+       first.types});
   AddMoments(row.times, &cells);
   cells.insert(cells.end(), {Cell(GroupMoments(row.times).sum),
                              Cell(static_cast<std::int64_t>(row.times.size())), Cell(first.uid)});
@@ -294,9 +296,8 @@ std::vector<std::int64_t> JaxNumbers(std::string_view dims) {
 
 void AddJaxModelTables(const JaxProfile& profile, const std::vector<trace::TrackNames>& names,
                        std::vector<Table>* tables) {
-  constexpr std::string_view kCategories[] = {"GEMM", "FA BWD", "FA FWD",
-                                              "FA V3", "Conv",  "TE",
-                                              "Communication rccl/nccl"};
+  constexpr std::string_view kCategories[] = {
+      "GEMM", "FA BWD", "FA FWD", "FA V3", "Conv", "TE", "Communication rccl/nccl"};
   for (const std::string_view category : kCategories) {
     const std::vector<JaxModelRow> rows = RowsOf(profile, category);
     if (rows.empty()) continue;

@@ -119,7 +119,8 @@ class PftraceTables {
                        "hipModuleLaunchCooperativeKernel"}))
       return true;
     const std::size_t launch = name.find("Launch");
-    return launch != std::string_view::npos && name.find("Kernel", launch) != std::string_view::npos;
+    return launch != std::string_view::npos &&
+           name.find("Kernel", launch) != std::string_view::npos;
   }
 
   Table ApiKernels() const {
@@ -132,7 +133,8 @@ class PftraceTables {
     std::map<std::int64_t, EventIndex> first_kernel;  // by correlation: the earliest
     for (const EventIndex e : kernels_) {
       const std::int64_t id = events_.args_of(e).correlation;
-      if (id == trace::kAbsent || events_.name(e).find("redzone_checker_kernel") != std::string::npos)
+      if (id == trace::kAbsent ||
+          events_.name(e).find("redzone_checker_kernel") != std::string::npos)
         continue;
       const auto [found, added] = first_kernel.try_emplace(id, e);
       if (!added && events_[e].ts_ns < events_[found->second].ts_ns) found->second = e;
@@ -140,7 +142,8 @@ class PftraceTables {
     struct Parts {
       std::vector<double> all, api, queue, kernel;
     };
-    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::string, std::string>, Parts> rows;
+    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::string, std::string>, Parts>
+        rows;
     for (const EventIndex e : calls_) {
       const auto kernel = first_kernel.find(events_.args_of(e).correlation);
       if (kernel == first_kernel.end() || !Launches(events_.name(e))) continue;
@@ -174,9 +177,9 @@ class PftraceTables {
   using Shares = std::vector<std::tuple<std::string, double, double>>;
 
   Shares SharesOf(std::int64_t device) const {
-    static constexpr std::string_view kOrder[] = {"xla",   "aiterfwd", "aiterbwd", "gemm",
-                                                  "ckbwd", "ckfwd",    "te",       "memcpy/memset",
-                                                  "fillBuffer", kCommunication};
+    static constexpr std::string_view kOrder[] = {
+        "xla",   "aiterfwd", "aiterbwd",      "gemm",       "ckbwd",
+        "ckfwd", "te",       "memcpy/memset", "fillBuffer", kCommunication};
     std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> sums;
     std::vector<Interval<std::int64_t>> compute, communication;
     for (const EventIndex e : kernels_) {
@@ -266,8 +269,8 @@ class PftraceTables {
   Table XlaTop() const {
     constexpr std::size_t kTop = 30;
     Table table{"xla_top", {"Kernel", "Total time (ms)", "Count", "Fraction of XLA"}, {}};
-    std::vector<Named> list = ByName(
-        kernels_, [&](EventIndex e) { return PftraceCategory(events_.name(e)) == "xla"; });
+    std::vector<Named> list =
+        ByName(kernels_, [&](EventIndex e) { return PftraceCategory(events_.name(e)) == "xla"; });
     double total = 0;
     for (const Named& named : list)
       total += named.total;
@@ -281,25 +284,31 @@ class PftraceTables {
 
   static void AddPretty(const TimeStats& stats, double percent, std::size_t count,
                         std::vector<Cell>* row) {
-    *row = {fmt::format("{:.1f}%", percent), PrettyTime(stats.total),
-            static_cast<std::int64_t>(count), PrettyTime(stats.mean), PrettyTime(stats.median),
+    *row = {fmt::format("{:.1f}%", percent),
+            PrettyTime(stats.total),
+            static_cast<std::int64_t>(count),
+            PrettyTime(stats.mean),
+            PrettyTime(stats.median),
             PrettyTime(static_cast<double>(stats.least)),
-            PrettyTime(static_cast<double>(stats.most)), PrettyTime(stats.std)};
+            PrettyTime(static_cast<double>(stats.most)),
+            PrettyTime(stats.std)};
   }
   static void AddRaw(const TimeStats& stats, double percent, std::vector<Cell>* row) {
-    row->insert(row->end(), {Cell(percent), Cell(static_cast<std::int64_t>(stats.total)),
-                             Cell(stats.mean), Cell(stats.median), Cell(stats.least),
-                             Cell(stats.most), Cell(stats.std)});
+    row->insert(row->end(),
+                {Cell(percent), Cell(static_cast<std::int64_t>(stats.total)), Cell(stats.mean),
+                 Cell(stats.median), Cell(stats.least), Cell(stats.most), Cell(stats.std)});
   }
 
   // Communication counts in the shares, and has no row.
   Table KernelSummary() const {
-    Table table{"kernel_summary",
-                {"Time", "Total Time", "Instances", "Avg", "Med", "Min", "Max", "StdDev", "GridXYZ",
-                 "BlockXYZ", "VGPR", "AccumVGPR", "SGPR", "LDS", "Scratch", "Name", "Time %",
-                 "Total Time (ns)", "Avg (ns)", "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)",
-                 "GridX", "GridY", "GridZ", "BlockX", "BlockY", "BlockZ"},
-                {}};
+    Table table{
+        "kernel_summary",
+        {"Time",     "Total Time", "Instances", "Avg",      "Med",         "Min",
+         "Max",      "StdDev",     "GridXYZ",   "BlockXYZ", "VGPR",        "AccumVGPR",
+         "SGPR",     "LDS",        "Scratch",   "Name",     "Time %",      "Total Time (ns)",
+         "Avg (ns)", "Med (ns)",   "Min (ns)",  "Max (ns)", "StdDev (ns)", "GridX",
+         "GridY",    "GridZ",      "BlockX",    "BlockY",   "BlockZ"},
+        {}};
     const std::vector<Named> list =
         ByName(kernels_, [&](EventIndex e) { return events_[e].dur_ns >= kMinEventNs; });
     double all = 0;
@@ -330,11 +339,11 @@ class PftraceTables {
   }
 
   Table HipSummary() const {
-    Table table{"hip_summary",
-                {"Time", "Total Time", "Instances", "Avg", "Med", "Min", "Max", "StdDev", "Name",
-                 "Time %", "Total Time (ns)", "Avg (ns)", "Med (ns)", "Min (ns)", "Max (ns)",
-                 "StdDev (ns)"},
-                {}};
+    Table table{
+        "hip_summary",
+        {"Time", "Total Time", "Instances", "Avg", "Med", "Min", "Max", "StdDev", "Name", "Time %",
+         "Total Time (ns)", "Avg (ns)", "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)"},
+        {}};
     const std::vector<Named> list =
         ByName(calls_, [&](EventIndex e) { return events_.name(e).starts_with("hip"); });
     double all = 0;
@@ -356,18 +365,20 @@ class PftraceTables {
     Table table{"memory_copy_by_copy_bytes", {"copy_bytes", "direction", "count"}, {}};
     std::map<std::pair<std::int64_t, std::string>, std::int64_t> counts;
     for (const EventIndex e : copies_) {
-      const auto bytes = trace::IntegerOf(
-          trace::MemberOf(events_.text(events_.args_of(e).other), "copy_bytes"));
+      const auto bytes =
+          trace::IntegerOf(trace::MemberOf(events_.text(events_.args_of(e).other), "copy_bytes"));
       if (!bytes) continue;
       const std::string_view name = events_.name(e);
       const std::string from = TextAt(e, "src_agent");
       const std::string to = TextAt(e, "dst_agent");
-      const auto is = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
-      const std::string direction =
-          is("HOST_TO_DEVICE")     ? fmt::format("h2d (GPU {})", to)
-          : is("DEVICE_TO_HOST")   ? fmt::format("d2h (GPU {})", from)
-          : is("DEVICE_TO_DEVICE") ? fmt::format("d2d (GPU {} -> GPU {})", from, to)
-                                   : "other";
+      const auto is = [&](std::string_view part) {
+        return name.find(part) != std::string_view::npos;
+      };
+      const std::string direction = is("HOST_TO_DEVICE")   ? fmt::format("h2d (GPU {})", to)
+                                    : is("DEVICE_TO_HOST") ? fmt::format("d2h (GPU {})", from)
+                                    : is("DEVICE_TO_DEVICE")
+                                        ? fmt::format("d2d (GPU {} -> GPU {})", from, to)
+                                        : "other";
       ++counts[{*bytes, direction}];
     }
     for (const auto& [key, count] : counts)

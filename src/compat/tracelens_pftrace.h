@@ -1,5 +1,5 @@
-// The reference's tables about traces of rocprofv3 in Perfetto's form: calls with their kernels, what
-// the GPUs did, copies by size. Oddities as in docs/differences.md.
+// The reference's tables about traces of rocprofv3 in Perfetto's form: calls with their kernels,
+// what the GPUs did, copies by size. Oddities as in docs/differences.md.
 #pragma once
 
 #include <vector>

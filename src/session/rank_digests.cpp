@@ -52,8 +52,8 @@ class Reader {
       : files_(files), options_(options), threads_(threads) {}
 
   struct About {
-    std::uint64_t hash = 0;       // of a trace's content
-    std::int64_t of_host = 0;     // devices of a host whose recording it is; 0: it is one rank's
+    std::uint64_t hash = 0;    // of a trace's content
+    std::int64_t of_host = 0;  // devices of a host whose recording it is; 0: it is one rank's
   };
   Result<Digests> Read(const std::string& path, About* about, Job& job) const {
     JV_ASSIGN(io::InputFile file, files_.OpenInput(path));
@@ -176,7 +176,8 @@ void NameOthers(const io::FilePolicy& files, const std::string& folder,
       {"FILES_LEFT_OUT", fmt::format("no traces by their names, left out: {}", FirstOf(names))});
 }
 
-// What a viewer was shown of a profile that lies beside it: a million events at most, without types.
+// What a viewer was shown of a profile that lies beside it: a million events at most, without
+// types.
 void WithoutViews(std::vector<std::string>* paths) {
   constexpr std::string_view kView = ".trace.json.gz";
   const std::set<std::string> all(paths->begin(), paths->end());

@@ -56,7 +56,8 @@ struct Dialect {
   // Cut to what fits.
   void SetRecorder(std::string_view name);
   void Merge(const Dialect& other);
-  // The recorder's, else "kineto 1.13+", "kineto 1.12", "kineto 1.8", "chrome trace", and "; text timestamps" etc.
+  // The recorder's, else "kineto 1.13+", "kineto 1.12", "kineto 1.8", "chrome trace", and "; text
+  // timestamps" etc.
   std::string Name() const;
 };
 

@@ -100,7 +100,8 @@ void ReadValue(const TopLevelValue& value, dom::parser& parser, Metadata* metada
   metadata->amd |= starts("roctracer") || starts("hip_") || starts("rocprofiler");
   metadata->nvidia |= starts("cupti") || starts("cuda_");
   // The others may be long, and nobody asks for them here.
-  if (!IsOneOf(value.key, {"deviceProperties", "distributedInfo", "traceName", "recording"})) return;
+  if (!IsOneOf(value.key, {"deviceProperties", "distributedInfo", "traceName", "recording"}))
+    return;
   dom::element element;
   if (ParseDom(&parser, value.json, &element)) return;
   if (value.key == "deviceProperties") {
@@ -129,13 +130,12 @@ TopLevelValue ValueOf(const Recording& recording) {
       json += (json.empty() ? "" : ",") + one(item);
     return "[" + json + "]";
   };
-  std::string json = "{\"processes\":" +
-                     list(recording.processes, [&](const Recording::Process& one) {
-                       return fmt::format(
-                           "{{\"pid\":{},\"name\":{},{}\"gpus\":{}}}", text(one.pid), text(one.name),
-                           one.rank ? fmt::format("\"rank\":{},", *one.rank) : "",
+  std::string json =
+      "{\"processes\":" + list(recording.processes, [&](const Recording::Process& one) {
+        return fmt::format("{{\"pid\":{},\"name\":{},{}\"gpus\":{}}}", text(one.pid),
+                           text(one.name), one.rank ? fmt::format("\"rank\":{},", *one.rank) : "",
                            list(one.gpus, [](std::int64_t gpu) { return fmt::format("{}", gpu); }));
-                     });
+      });
   json += ",\"seen\":" + list(recording.seen, [&](const Recording::Seen& one) {
             return fmt::format("{{\"what\":{},\"count\":{}{}}}", text(one.what), one.count,
                                one.ms ? fmt::format(",\"ms\":{}", *one.ms) : "");

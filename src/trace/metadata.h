@@ -59,10 +59,10 @@ struct Metadata {
   std::string backend;  // of torch.distributed; empty: not initialised
   std::vector<ProcessGroup> groups;
   std::string trace_name;
-  bool amd = false;                   // the producer's versions are ROCm's
-  bool nvidia = false;                // ... are CUDA's
-  std::optional<Recording> recording; // absent: torch.profiler's, or another writer of its format
-  std::vector<TopLevelValue> values;  // all top-level members, as raw JSON
+  bool amd = false;                    // the producer's versions are ROCm's
+  bool nvidia = false;                 // ... are CUDA's
+  std::optional<Recording> recording;  // absent: torch.profiler's, or another writer of its format
+  std::vector<TopLevelValue> values;   // all top-level members, as raw JSON
 };
 
 // A recording as the member "recording", from which ReadMetadata reads it.

@@ -1,4 +1,5 @@
-// Any bytes as a trace of Perfetto: read twice, the result is the same, and all of it can be walked.
+// Any bytes as a trace of Perfetto: read twice, the result is the same, and all of it can be
+// walked.
 #include <cstdint>
 #include <string_view>
 
@@ -8,7 +9,6 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  jarvis::testing::ReadTwice(jarvis::trace::kPerfetto,
-                             {reinterpret_cast<const char*>(data), size});
+  jarvis::testing::ReadTwice(jarvis::trace::kPerfetto, {reinterpret_cast<const char*>(data), size});
   return 0;
 }

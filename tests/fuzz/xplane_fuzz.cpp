@@ -9,7 +9,6 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  jarvis::testing::ReadTwice(jarvis::trace::kXplane,
-                             {reinterpret_cast<const char*>(data), size});
+  jarvis::testing::ReadTwice(jarvis::trace::kXplane, {reinterpret_cast<const char*>(data), size});
   return 0;
 }

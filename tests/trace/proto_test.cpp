@@ -38,11 +38,11 @@ TEST_CASE("what a file states is no more than a claim") {
       "\x08"s,                                          // no number
       "\x08\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x02"s,  // above 64 bits
       "\x08\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"s,
-      "\x12\x05hi"s,                // a length beyond the end
+      "\x12\x05hi"s,  // a length beyond the end
       "\x12\xFF\xFF\xFF\xFF\x0F"s,
-      "\x00\x01"s,                  // field 0
-      "\x0B\x0C"s,                  // a group
-      "\x09\x01\x02"s,              // a double that is cut off
+      "\x00\x01"s,      // field 0
+      "\x0B\x0C"s,      // a group
+      "\x09\x01\x02"s,  // a double that is cut off
   };
   for (const std::string& message : broken) {
     Cursor cursor(message);

@@ -106,11 +106,28 @@ std::string_view ClassOfTarget(std::string_view target) {
 }
 
 bool MovesOnly(std::string_view opcode) {
-  static constexpr std::array<std::string_view, 22> kOpcodes = {
-      "parameter", "constant", "bitcast",     "copy",          "transpose", "reshape",
-      "broadcast", "slice",    "concatenate", "pad",           "reverse",   "tuple",
-      "iota",      "convert",  "bitcast-convert", "get-tuple-element", "dynamic-slice",
-      "dynamic-update-slice", "copy-start", "copy-done", "fusion", "reduce-precision"};
+  static constexpr std::array<std::string_view, 22> kOpcodes = {"parameter",
+                                                                "constant",
+                                                                "bitcast",
+                                                                "copy",
+                                                                "transpose",
+                                                                "reshape",
+                                                                "broadcast",
+                                                                "slice",
+                                                                "concatenate",
+                                                                "pad",
+                                                                "reverse",
+                                                                "tuple",
+                                                                "iota",
+                                                                "convert",
+                                                                "bitcast-convert",
+                                                                "get-tuple-element",
+                                                                "dynamic-slice",
+                                                                "dynamic-update-slice",
+                                                                "copy-start",
+                                                                "copy-done",
+                                                                "fusion",
+                                                                "reduce-precision"};
   return std::ranges::find(kOpcodes, opcode) != kOpcodes.end();
 }
 
@@ -269,7 +286,8 @@ void AddOperandNames(const Module& module, const Instruction& instruction, OpFac
   std::string names;
   for (std::size_t i = 0; i < std::min(instruction.operands.size(), kOperandsMax); ++i) {
     const Instruction* operand = module.Find(instruction.operands[i]);
-    names += fmt::format("{}{}", i == 0 ? "" : ",", Quoted(operand == nullptr ? "" : operand->name));
+    names +=
+        fmt::format("{}{}", i == 0 ? "" : ",", Quoted(operand == nullptr ? "" : operand->name));
   }
   facts->args.emplace_back("operand names", fmt::format("[{}]", names));
 }
@@ -382,15 +400,15 @@ OpFacts FactsOfText(const CountedOp& op) {
   for (const Shape& shape : shapes)
     operands.push_back(&shape);
   const Collective* collective = CollectiveOf(opcode);
-  const bool flat = std::ranges::all_of(
-      operands, [](const Shape* shape) { return shape->dims.size() <= 3; });
+  const bool flat =
+      std::ranges::all_of(operands, [](const Shape* shape) { return shape->dims.size() <= 3; });
   const std::string_view category = op.category;
-  facts.known_as = collective != nullptr                               ? "xla::collective"
-                   : Has(category, "convolution")                      ? flat ? "xla::gemm" : "xla::conv"
-                   : Has(category, "dot") || Has(category, "matmul")   ? "xla::gemm"
-                   : Has(category, "custom")                           ? "xla::custom_call"
-                   : Has(category, "reduc")                            ? "xla::reduce"
-                   : Has(category, "sort")                             ? "xla::sort"
+  facts.known_as = collective != nullptr          ? "xla::collective"
+                   : Has(category, "convolution") ? flat ? "xla::gemm" : "xla::conv"
+                   : Has(category, "dot") || Has(category, "matmul")     ? "xla::gemm"
+                   : Has(category, "custom")                             ? "xla::custom_call"
+                   : Has(category, "reduc")                              ? "xla::reduce"
+                   : Has(category, "sort")                               ? "xla::sort"
                    : Has(category, "gather") || Has(category, "scatter") ? "xla::index"
                    : opcode == "while" || opcode == "conditional" || opcode == "call"
                        ? "xla::control"

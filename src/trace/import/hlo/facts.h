@@ -24,7 +24,7 @@ struct Exchange {
 };
 
 struct OpFacts {
-  std::string known_as;  // "xla::gemm": see perf/models/xla.json
+  std::string known_as;              // "xla::gemm": see perf/models/xla.json
   std::string dims, types, strides;  // JSON lists, one entry an operand; empty: not known
   std::vector<std::pair<std::string_view, std::string>> args;  // key, raw JSON
   std::optional<Exchange> exchange;

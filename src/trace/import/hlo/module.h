@@ -25,7 +25,7 @@ struct Instruction {
   std::string_view fusion, target, config;  // fusion kind, custom call target, backend config
   Numbers operands{}, called{};             // ids of instructions, of computations
   Numbers lhs_contracting{}, rhs_contracting{}, lhs_batch{}, rhs_batch{};  // of a dot
-  std::vector<Numbers> groups{};                                          // replicas
+  std::vector<Numbers> groups{};                                           // replicas
   std::int64_t channel = 0;
   // Of a convolution: which dimension of its filter and of its output holds output features; -1:
   // it does not say.

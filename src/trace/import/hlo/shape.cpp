@@ -22,14 +22,38 @@ struct Type {
 };
 // PrimitiveType of xla_data.proto.
 constexpr Type kTypes[] = {
-    {1, "pred", 1},          {2, "s8", 1},         {3, "s16", 2},           {4, "s32", 4},
-    {5, "s64", 8},           {6, "u8", 1},         {7, "u16", 2},           {8, "u32", 4},
-    {9, "u64", 8},           {10, "f16", 2},       {11, "f32", 4},          {12, "f64", 8},
-    {13, "tuple", 0},        {14, "opaque", 0},    {15, "c64", 8},          {16, "bf16", 2},
-    {17, "token", 0},        {18, "c128", 16},     {19, "f8e5m2", 1},       {20, "f8e4m3fn", 1},
-    {21, "s4", 0.5},         {22, "u4", 0.5},      {23, "f8e4m3b11fnuz", 1}, {24, "f8e5m2fnuz", 1},
-    {25, "f8e4m3fnuz", 1},   {26, "s2", 0.25},     {27, "u2", 0.25},        {28, "f8e4m3", 1},
-    {29, "f8e3m4", 1},       {30, "s1", 0.125},    {31, "u1", 0.125},       {32, "f4e2m1fn", 0.5},
+    {1, "pred", 1},
+    {2, "s8", 1},
+    {3, "s16", 2},
+    {4, "s32", 4},
+    {5, "s64", 8},
+    {6, "u8", 1},
+    {7, "u16", 2},
+    {8, "u32", 4},
+    {9, "u64", 8},
+    {10, "f16", 2},
+    {11, "f32", 4},
+    {12, "f64", 8},
+    {13, "tuple", 0},
+    {14, "opaque", 0},
+    {15, "c64", 8},
+    {16, "bf16", 2},
+    {17, "token", 0},
+    {18, "c128", 16},
+    {19, "f8e5m2", 1},
+    {20, "f8e4m3fn", 1},
+    {21, "s4", 0.5},
+    {22, "u4", 0.5},
+    {23, "f8e4m3b11fnuz", 1},
+    {24, "f8e5m2fnuz", 1},
+    {25, "f8e4m3fnuz", 1},
+    {26, "s2", 0.25},
+    {27, "u2", 0.25},
+    {28, "f8e4m3", 1},
+    {29, "f8e3m4", 1},
+    {30, "s1", 0.125},
+    {31, "u1", 0.125},
+    {32, "f4e2m1fn", 0.5},
     {33, "f8e8m0fnu", 1},
 };
 
@@ -151,10 +175,12 @@ std::vector<std::int64_t> StridesOf(const Shape& shape) {
   std::vector<std::int64_t> strides(rank, 0);
   std::int64_t stride = 1;
   for (const std::int64_t at : shape.layout) {
-    if (at < 0 || static_cast<std::size_t>(at) >= rank || strides[static_cast<std::size_t>(at)] != 0)
+    if (at < 0 || static_cast<std::size_t>(at) >= rank ||
+        strides[static_cast<std::size_t>(at)] != 0)
       return {};
     strides[static_cast<std::size_t>(at)] = stride;
-    if (__builtin_mul_overflow(stride, std::max<std::int64_t>(shape.dims[static_cast<std::size_t>(at)], 1), &stride))
+    if (__builtin_mul_overflow(
+            stride, std::max<std::int64_t>(shape.dims[static_cast<std::size_t>(at)], 1), &stride))
       return {};
   }
   return strides;
@@ -170,8 +196,8 @@ std::string TextOf(const Shape& shape) {
     return text + ")";
   }
   if (shape.type == "token" || shape.type == "opaque") return fmt::format("{}[]", shape.type);
-  std::string text = fmt::format("{}[{}]", shape.type.empty() ? "?" : shape.type,
-                                 fmt::join(shape.dims, ","));
+  std::string text =
+      fmt::format("{}[{}]", shape.type.empty() ? "?" : shape.type, fmt::join(shape.dims, ","));
   if (!shape.layout.empty() && !shape.dims.empty())
     text += fmt::format("{{{}}}", fmt::join(shape.layout, ","));
   return text;

@@ -11,10 +11,10 @@
 namespace jarvis::hlo {
 
 struct Shape {
-  std::string_view type;              // "bf16"; "tuple" of several; empty: of a number nobody knows
-  std::vector<std::int64_t> dims{};   // elements; >= 0
-  std::vector<std::int64_t> layout{}; // dimensions from the fastest on; empty: not known
-  std::vector<Shape> parts{};         // of a tuple
+  std::string_view type;             // "bf16"; "tuple" of several; empty: of a number nobody knows
+  std::vector<std::int64_t> dims{};  // elements; >= 0
+  std::vector<std::int64_t> layout{};  // dimensions from the fastest on; empty: not known
+  std::vector<Shape> parts{};          // of a tuple
 
   bool is_tuple() const { return type == "tuple"; }
   // The array itself; of a tuple, which a call returns with its scratch memory, the first.

@@ -91,14 +91,12 @@ std::optional<Product> ProductOfLibrary(const Module& module, const Instruction&
   const Instruction* a = module.Find(call.operands[0]);
   const Instruction* b = module.Find(call.operands[1]);
   if (a == nullptr || b == nullptr) return std::nullopt;
-  const std::string_view gemm =
-      Inside(trace::MemberOf(Inside(call.config), "gemm_backend_config"));
+  const std::string_view gemm = Inside(trace::MemberOf(Inside(call.config), "gemm_backend_config"));
   const std::string_view dims = Inside(trace::MemberOf(gemm, "dot_dimension_numbers"));
-  auto product = ProductWith(a->shape.First(), b->shape.First(), call.shape.First(),
-                             {NumbersAt(dims, "lhs_contracting_dimensions"),
-                              NumbersAt(dims, "rhs_contracting_dimensions"),
-                              NumbersAt(dims, "lhs_batch_dimensions"),
-                              NumbersAt(dims, "rhs_batch_dimensions")});
+  auto product = ProductWith(
+      a->shape.First(), b->shape.First(), call.shape.First(),
+      {NumbersAt(dims, "lhs_contracting_dimensions"), NumbersAt(dims, "rhs_contracting_dimensions"),
+       NumbersAt(dims, "lhs_batch_dimensions"), NumbersAt(dims, "rhs_batch_dimensions")});
   if (!product) return std::nullopt;
   const auto beta = ParseDouble(Trim(trace::MemberOf(gemm, "beta")));
   const std::string_view epilogue = trace::Unquoted(trace::MemberOf(gemm, "epilogue"));
@@ -116,15 +114,50 @@ std::optional<Product> ProductOfDot(const Module& module, const Instruction& dot
 }
 
 bool IsArithmetic(std::string_view opcode) {
-  static constexpr std::array<std::string_view, 44> kOpcodes = {
-      "abs",       "add",         "and",        "atan2",       "cbrt",       "ceil",
-      "clamp",     "compare",     "complex",    "cosine",      "divide",     "erf",
-      "exponential", "exponential-minus-one",   "floor",       "imag",       "is-finite",
-      "log",       "log-plus-one", "logistic",  "maximum",     "minimum",    "multiply",
-      "negate",    "not",         "or",         "population-count", "power", "real",
-      "remainder", "round-nearest-afz", "round-nearest-even", "rsqrt", "select", "shift-left",
-      "shift-right-arithmetic", "shift-right-logical", "sign", "sine", "sqrt", "subtract",
-      "tan",       "tanh",        "xor"};
+  static constexpr std::array<std::string_view, 44> kOpcodes = {"abs",
+                                                                "add",
+                                                                "and",
+                                                                "atan2",
+                                                                "cbrt",
+                                                                "ceil",
+                                                                "clamp",
+                                                                "compare",
+                                                                "complex",
+                                                                "cosine",
+                                                                "divide",
+                                                                "erf",
+                                                                "exponential",
+                                                                "exponential-minus-one",
+                                                                "floor",
+                                                                "imag",
+                                                                "is-finite",
+                                                                "log",
+                                                                "log-plus-one",
+                                                                "logistic",
+                                                                "maximum",
+                                                                "minimum",
+                                                                "multiply",
+                                                                "negate",
+                                                                "not",
+                                                                "or",
+                                                                "population-count",
+                                                                "power",
+                                                                "real",
+                                                                "remainder",
+                                                                "round-nearest-afz",
+                                                                "round-nearest-even",
+                                                                "rsqrt",
+                                                                "select",
+                                                                "shift-left",
+                                                                "shift-right-arithmetic",
+                                                                "shift-right-logical",
+                                                                "sign",
+                                                                "sine",
+                                                                "sqrt",
+                                                                "subtract",
+                                                                "tan",
+                                                                "tanh",
+                                                                "xor"};
   return std::ranges::find(kOpcodes, opcode) != kOpcodes.end();
 }
 
@@ -161,7 +194,8 @@ std::optional<double> FusedFlops(const Module& module, const Instruction& fusion
     }
     known = known && elements.has_value();
     flops += elements.value_or(0);
-    return !reduces && one.opcode != "scatter" && one.opcode != "sort";  // what those call is an element's
+    return !reduces && one.opcode != "scatter" &&
+           one.opcode != "sort";  // what those call is an element's
   });
   return known ? std::optional(flops) : std::nullopt;
 }
@@ -224,8 +258,7 @@ std::optional<double> ConvolutionFlops(const Module& module, const Instruction& 
   const Shape& output = part == ConvolutionPart::kForward         ? written
                         : part == ConvolutionPart::kInputGradient ? first->shape.First()
                                                                   : second->shape.First();
-  const Shape& filter =
-      part == ConvolutionPart::kFilterGradient ? written : second->shape.First();
+  const Shape& filter = part == ConvolutionPart::kFilterGradient ? written : second->shape.First();
   // Where the program does not say which dimensions are features: as cuDNN has them, if that fits.
   const auto at = [](const Shape& shape, std::int64_t dim) -> std::optional<std::int64_t> {
     if (dim < 0 || static_cast<std::size_t>(dim) >= shape.dims.size()) return std::nullopt;

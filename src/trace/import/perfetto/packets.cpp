@@ -132,10 +132,9 @@ class Reader {
       if (!ReadPacket(field.bytes, inside)) Lost("packets that cannot be read");
     }
     if (cursor.broken()) {
-      out_.damage.push_back(fmt::format("{} at byte {}: {}",
-                                        inside ? "a compressed packet breaks off"
-                                               : "the file breaks off",
-                                        cursor.offset(), cursor.problem()));
+      out_.damage.push_back(fmt::format(
+          "{} at byte {}: {}", inside ? "a compressed packet breaks off" : "the file breaks off",
+          cursor.offset(), cursor.problem()));
     }
   }
 
@@ -275,7 +274,7 @@ class Reader {
     }
     TrackInfo& old = known->second;
     if (track.parent != 0) old.parent = track.parent;
-    for (std::string TrackInfo::* const part :
+    for (std::string TrackInfo::*const part :
          {&TrackInfo::name, &TrackInfo::process, &TrackInfo::thread}) {
       if (!(track.*part).empty()) old.*part = track.*part;
     }
@@ -401,14 +400,13 @@ class Reader {
 }  // namespace
 
 void Annotations::Add(const Annotations& later) {
-  for (std::int64_t Annotations::* const part :
+  for (std::int64_t Annotations::*const part :
        {&Annotations::begin_ns, &Annotations::end_ns, &Annotations::correlation, &Annotations::tid,
         &Annotations::stream, &Annotations::queue}) {
     if (later.*part != kAbsent) this->*part = later.*part;
   }
-  for (StringId Annotations::* const part :
-       {&Annotations::agent, &Annotations::source_agent, &Annotations::target_agent,
-        &Annotations::all}) {
+  for (StringId Annotations::*const part : {&Annotations::agent, &Annotations::source_agent,
+                                            &Annotations::target_agent, &Annotations::all}) {
     if (later.*part != kNoString) this->*part = later.*part;
   }
   copies = copies || later.copies;

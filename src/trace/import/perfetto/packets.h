@@ -30,8 +30,8 @@ struct Annotations {
   std::int64_t begin_ns = kAbsent, end_ns = kAbsent, correlation = kAbsent, tid = kAbsent;
   std::int64_t stream = kAbsent, queue = kAbsent;
   StringId agent = kNoString, source_agent = kNoString, target_agent = kNoString;
-  bool copies = false;         // says how many bytes
-  StringId all = kNoString;    // all of them, as Args::other has them
+  bool copies = false;       // says how many bytes
+  StringId all = kNoString;  // all of them, as Args::other has them
 
   // Where the later says nothing, what was there stays.
   void Add(const Annotations& later);
@@ -48,13 +48,13 @@ struct TrackPoint {
 };
 
 struct Packets {
-  StringPool texts;  // of names, categories, annotations
+  StringPool texts;                // of names, categories, annotations
   std::vector<TrackPoint> points;  // in the order of the file
   std::vector<Annotations> annotations;
   std::unordered_map<std::uint64_t, TrackInfo> tracks;
-  std::vector<std::uint64_t> track_order;    // as they are told of first
+  std::vector<std::uint64_t> track_order;  // as they are told of first
   std::uint64_t packets = 0;
-  std::map<std::string, std::uint64_t> lost;  // why something was left out, how often
+  std::map<std::string, std::uint64_t> lost;       // why something was left out, how often
   std::map<std::uint32_t, std::uint64_t> skipped;  // packets' fields that are not read
   std::vector<std::string> damage;
 };

@@ -37,9 +37,9 @@ struct CategoryKind {
   EventKind kind;
 };
 constexpr CategoryKind kRocprof[] = {
-    {"hip_api", EventKind::kRuntime},       {"hsa_api", EventKind::kRuntime},
-    {"rccl_api", EventKind::kRuntime},      {"rocdecode_api", EventKind::kRuntime},
-    {"rocjpeg_api", EventKind::kRuntime},   {"marker_api", EventKind::kUserAnnotation},
+    {"hip_api", EventKind::kRuntime},        {"hsa_api", EventKind::kRuntime},
+    {"rccl_api", EventKind::kRuntime},       {"rocdecode_api", EventKind::kRuntime},
+    {"rocjpeg_api", EventKind::kRuntime},    {"marker_api", EventKind::kUserAnnotation},
     {"kernel_dispatch", EventKind::kKernel}, {"memory_copy", EventKind::kMemcpy},
 };
 
@@ -141,8 +141,8 @@ class TraceMaker {
     if (from) return *from;
     // A GPU that only copies.
     const std::string agent = AgentOf(slice);
-    const auto [found, added] = device_of_agent_.try_emplace(
-        agent, static_cast<std::int64_t>(device_of_agent_.size()));
+    const auto [found, added] =
+        device_of_agent_.try_emplace(agent, static_cast<std::int64_t>(device_of_agent_.size()));
     return found->second;
   }
 
@@ -278,10 +278,11 @@ class TraceMaker {
                        slices_.open),
            "");
     if (rocprof_)
-      note("no_ops", 0,
-           "A trace of rocprofv3 has no ops, shapes, Python frames or sizes of collectives: work is "
-           "known by the names of kernels and by the calls that launched it.",
-           "record with torch.profiler (or jax.profiler) too, for ops and their shapes");
+      note(
+          "no_ops", 0,
+          "A trace of rocprofv3 has no ops, shapes, Python frames or sizes of collectives: work is "
+          "known by the names of kernels and by the calls that launched it.",
+          "record with torch.profiler (or jax.profiler) too, for ops and their shapes");
     seen("moments without a length", slices_.instants);
     seen("values of counters", slices_.counters);
     for (const auto& [field, count] : packets_.skipped)
@@ -324,11 +325,11 @@ Result<ImportedTrace> ReadPerfetto(const TraceInput& input, const ReadOptions& o
   if (!bytes->damage().empty()) packets.damage.push_back(bytes->damage());
   JV_TRY(job.Check());
   if (packets.tracks.empty() && packets.points.empty()) {
-    return Fail(ErrorCode::kNotATrace,
-                fmt::format("no track and no event of a Perfetto trace can be read in its {} packets{}{}",
-                            packets.packets, packets.lost.empty() ? "" : ": ",
-                            DamageOf(packets, {})),
-                std::string(kHowToRecord));
+    return Fail(
+        ErrorCode::kNotATrace,
+        fmt::format("no track and no event of a Perfetto trace can be read in its {} packets{}{}",
+                    packets.packets, packets.lost.empty() ? "" : ": ", DamageOf(packets, {})),
+        std::string(kHowToRecord));
   }
   const Slices slices = NestSlices(packets);
   JV_TRY(job.Check());
@@ -342,7 +343,7 @@ Result<ImportedTrace> ReadPerfetto(const TraceInput& input, const ReadOptions& o
 }
 
 Result<std::unique_ptr<TraceElements>> ElementsOfPerfetto(const TraceInput& input,
-                                                        std::uint64_t bytes_max, Job& job) {
+                                                          std::uint64_t bytes_max, Job& job) {
   JV_ASSIGN(ImportedTrace read, ReadPerfetto(input, {.bytes_max = bytes_max}, job));
   return ElementsOfStore(std::move(read), input.file.size);
 }

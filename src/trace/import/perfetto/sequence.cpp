@@ -76,8 +76,7 @@ bool Sequence::TakeClocks(std::string_view message) {
 }
 
 std::optional<std::int64_t> Sequence::ToTraceTime(std::uint64_t time,
-                                                  std::optional<std::uint64_t> clock,
-                                                  bool* known) {
+                                                  std::optional<std::uint64_t> clock, bool* known) {
   *known = true;
   const std::uint64_t id = clock.value_or(0);
   if (id == 0 || id == kBootClock) return Narrow(time);

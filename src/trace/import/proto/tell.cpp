@@ -9,7 +9,8 @@ namespace {
 
 // Fields of a TracePacket of which one at least is in nearly every packet: times, events, interned
 // data, descriptors, clocks.
-constexpr std::uint32_t kPacketFields[] = {6, 8, 10, 11, 12, 33, 36, 43, 44, 50, 58, 59, 60, 87, 89};
+constexpr std::uint32_t kPacketFields[] = {6,  8,  10, 11, 12, 33, 36, 43,
+                                           44, 50, 58, 59, 60, 87, 89};
 
 bool IsConverted(std::string_view head) {
   constexpr std::string_view kReplacement = "\xEF\xBF\xBD";

@@ -33,7 +33,8 @@ const char* ReadVarint(const char** at, const char* end, std::uint64_t* value);
 
 class Cursor {
  public:
-  explicit Cursor(std::string_view message) : at_(message.data()), begin_(at_), end_(at_ + message.size()) {}
+  explicit Cursor(std::string_view message)
+      : at_(message.data()), begin_(at_), end_(at_ + message.size()) {}
 
   // The next field; false at the end, or where the message cannot be read on: see broken().
   // What was read before stays good.

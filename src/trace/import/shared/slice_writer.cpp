@@ -97,8 +97,8 @@ std::uint8_t SliceWriter::Category(EventKind kind, bool amd) {
   return static_cast<std::uint8_t>(found - categories.begin());
 }
 
-Event* SliceWriter::AddNs(EventKind kind, std::uint8_t category, std::uint32_t track,
-                          StringId name, std::int64_t ts_ns, std::int64_t dur_ns) {
+Event* SliceWriter::AddNs(EventKind kind, std::uint8_t category, std::uint32_t track, StringId name,
+                          std::int64_t ts_ns, std::int64_t dur_ns) {
   Event event{};
   event.ts_ns = ts_ns;
   event.dur_ns = dur_ns;
@@ -113,8 +113,8 @@ Event* SliceWriter::AddNs(EventKind kind, std::uint8_t category, std::uint32_t t
   return &slice_.events.back();
 }
 
-Event* SliceWriter::AddPs(EventKind kind, std::uint8_t category, std::uint32_t track,
-                          StringId name, std::int64_t ts_ps, std::int64_t dur_ps) {
+Event* SliceWriter::AddPs(EventKind kind, std::uint8_t category, std::uint32_t track, StringId name,
+                          std::int64_t ts_ps, std::int64_t dur_ps) {
   constexpr std::int64_t kPsPerNs = 1000;
   const auto nearest = [](std::int64_t ps) {
     const std::int64_t down = ps / kPsPerNs - (ps % kPsPerNs < 0 ? 1 : 0);

@@ -97,8 +97,8 @@ class DeviceLine {
         kinds_(*device.plane),
         writer_(&out_.slice) {
     std::string_view stream = line.label();
-    number_ = stream.starts_with(kStream) ? LeadingNumber(stream.substr(kStream.size()))
-                                          : std::nullopt;
+    number_ =
+        stream.starts_with(kStream) ? LeadingNumber(stream.substr(kStream.size())) : std::nullopt;
     track_ = writer_.Track(device.name, fmt::format("{}", number_.value_or(line.id)));
     writer_.NameProcess(track_, device.plane->name,
                         fmt::format("{} {}", device.tpu ? "TPU" : "GPU", device.name));
@@ -159,16 +159,14 @@ class DeviceLine {
   };
   Made Make(std::int64_t name_id) {
     const auto named = device_.plane->event_names.find(name_id);
-    const EventName* name =
-        named == device_.plane->event_names.end() ? nullptr : &named->second;
+    const EventName* name = named == device_.plane->event_names.end() ? nullptr : &named->second;
     facts_.Read(name, stats_, &found_);
     const std::string shown = NameOf(name, found_, name_id);
     const Op* op = device_.tpu && name != nullptr && found_.hlo_op.empty()
                        ? ops_.FindCounted(*name, found_)
                        : ops_.Find(found_);
     const EventKind kind = device_.tpu ? EventKind::kKernel : KindOf(shown);
-    return {kind,       writer_.Category(kind), writer_.Name(shown), op,
-            ArgsOf(op), found_.correlation};
+    return {kind, writer_.Category(kind), writer_.Name(shown), op, ArgsOf(op), found_.correlation};
   }
 
   void Finish(const Op* op, StringId args, std::int64_t correlation) {
@@ -190,7 +188,8 @@ class DeviceLine {
     if (found_.program != kAbsent) args_.Number("program_id", found_.program);
     if (found_.group != kAbsent) args_.Number("group_id", found_.group);
     facts_.AddOther(found_, &args_);
-    if (op != nullptr && op->facts.exchange) AddExchange(*op->facts.exchange, ParseInt(device_.name), &args_);
+    if (op != nullptr && op->facts.exchange)
+      AddExchange(*op->facts.exchange, ParseInt(device_.name), &args_);
     return writer_.Raw(args_.text());
   }
 

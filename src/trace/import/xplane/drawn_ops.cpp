@@ -32,8 +32,8 @@ class Drawer {
  public:
   Drawer(const DevicePlane& device, std::span<LineEvents*> lines, std::int64_t* next_id)
       : device_(device), lines_(lines), next_id_(*next_id), writer_(&slice_) {
-    track_ = writer_.Track(fmt::format("{} {} program", device.tpu ? "TPU" : "GPU", device.name),
-                           "0");
+    track_ =
+        writer_.Track(fmt::format("{} {} program", device.tpu ? "TPU" : "GPU", device.name), "0");
     writer_.NameProcess(track_, fmt::format("programs of {}, drawn", device.plane->name), "CPU");
     writer_.NameThread(track_, "programs");
   }
@@ -72,14 +72,14 @@ class Drawer {
         constexpr std::int64_t kPsPerNs = 1000;
         std::string shown = NameOf(name, facts, event.name_id);
         if (steps) {
-          const std::int64_t number =
-              facts.step != kAbsent    ? facts.step
-              : facts.group != kAbsent ? facts.group
-                                       : static_cast<std::int64_t>(runs.size());
+          const std::int64_t number = facts.step != kAbsent ? facts.step
+                                      : facts.group != kAbsent
+                                          ? facts.group
+                                          : static_cast<std::int64_t>(runs.size());
           shown = fmt::format("step#step_num={}#", number);
         }
-        runs.push_back({std::move(shown), begin / kPsPerNs,
-                        (begin + event.duration_ps) / kPsPerNs});
+        runs.push_back(
+            {std::move(shown), begin / kPsPerNs, (begin + event.duration_ps) / kPsPerNs});
       }
     }
     std::stable_sort(runs.begin(), runs.end(),
@@ -97,9 +97,9 @@ class Drawer {
     std::set<const Op*> seen;
     const Op* last = nullptr;
     for (const Work& work : works) {
-      const bool another = last != nullptr && (work.op->module != last->module ||
-                                               work.op->program != last->program ||
-                                               (work.op != last && seen.contains(work.op)));
+      const bool another = last != nullptr &&
+                           (work.op->module != last->module || work.op->program != last->program ||
+                            (work.op != last && seen.contains(work.op)));
       if (runs.empty() || another) {
         runs.push_back({std::string(work.op->module), work.ts_ns, work.end_ns});
         seen.clear();

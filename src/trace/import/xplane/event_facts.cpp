@@ -138,9 +138,7 @@ void FactsReader::AddOther(const EventFacts& facts, ArgText* args) const {
   for (const auto& [name, stat] : facts.other) {
     switch (stat.kind) {
       case Stat::Kind::kDouble: args->Number(name, std::bit_cast<double>(stat.number)); break;
-      case Stat::Kind::kSigned:
-        args->Number(name, static_cast<std::int64_t>(stat.number));
-        break;
+      case Stat::Kind::kSigned: args->Number(name, static_cast<std::int64_t>(stat.number)); break;
       case Stat::Kind::kUnsigned: args->Raw(name, fmt::format("{}", stat.number)); break;
       case Stat::Kind::kText:
       case Stat::Kind::kReference: {

@@ -83,8 +83,7 @@ class ThreadReader {
     if (number == made_.size()) made_.push_back(Make(event.name_id));
     const Made& made = made_[number];
     if (correlation == kAbsent) correlation = made.correlation;
-    if (made.execution)
-      out_.executions.push_back(static_cast<std::uint32_t>(slice_.events.size()));
+    if (made.execution) out_.executions.push_back(static_cast<std::uint32_t>(slice_.events.size()));
     if (made.allocation) ++out_.allocations;
     writer_.AddPs(made.kind, made.category, track_, made.name, begin, event.duration_ps);
     if (made.args != kNoString || correlation != kAbsent) {
@@ -106,8 +105,7 @@ class ThreadReader {
   };
   Made Make(std::int64_t name_id) {
     const auto named = thread_.plane->event_names.find(name_id);
-    const EventName* name =
-        named == thread_.plane->event_names.end() ? nullptr : &named->second;
+    const EventName* name = named == thread_.plane->event_names.end() ? nullptr : &named->second;
     facts_.Read(name, stats_, &found_);
     std::string shown = NameOf(name, found_, name_id);
     Made made;
@@ -191,8 +189,8 @@ class ThreadReader {
     }
   }
 
-  // Programs of one op alone: there, with no event around launches, a kernel that comes again is the
-  // next call's. In others, calls of an op are parted by those of the rest.
+  // Programs of one op alone: there, with no event around launches, a kernel that comes again is
+  // the next call's. In others, calls of an op are parted by those of the rest.
   void FindLoneOps() {
     std::map<std::pair<std::string_view, std::int64_t>, const Op*> only;
     for (const Launch& launch : launches_) {

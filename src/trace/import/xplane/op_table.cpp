@@ -100,9 +100,8 @@ const Op* OpTable::FindCounted(const EventName& name, const EventFacts& facts) {
     if (found.instruction != nullptr) {
       // The program tells shapes and names; what was counted stays.
       hlo::OpFacts of_module = hlo::FactsOf(*module, found);
-      std::erase_if(of_module.args, [](const auto& arg) {
-        return arg.first == "flops" || arg.first == "bytes";
-      });
+      std::erase_if(of_module.args,
+                    [](const auto& arg) { return arg.first == "flops" || arg.first == "bytes"; });
       if (facts.flops) of_module.AddNumber("flops", *facts.flops);
       if (facts.bytes) of_module.AddNumber("bytes", *facts.bytes);
       op->facts = std::move(of_module);
@@ -139,8 +138,7 @@ std::string_view GroupOf(std::string_view groups, std::optional<std::int64_t> de
 
 }  // namespace
 
-void AddExchange(const hlo::Exchange& exchange, std::optional<std::int64_t> device,
-                 ArgText* args) {
+void AddExchange(const hlo::Exchange& exchange, std::optional<std::int64_t> device, ArgText* args) {
   args->Text("Collective name", exchange.name);
   args->Raw("In msg nelems", fmt::format("{:.0f}", exchange.in_elements));
   args->Raw("Out msg nelems", fmt::format("{:.0f}", exchange.out_elements));

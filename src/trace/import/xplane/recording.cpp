@@ -141,7 +141,8 @@ class Teller {
       std::uint64_t events = 0;
       for (const Line& line : plane.lines)
         events += line.events;
-      const bool read = plane.name.starts_with("/host:") || plane.name.starts_with("/device:GPU:") ||
+      const bool read = plane.name.starts_with("/host:") ||
+                        plane.name.starts_with("/device:GPU:") ||
                         plane.name.starts_with("/device:TPU:");
       if (!read) seen("events of the plane " + OneLine(ValidUtf8(plane.name)), events);
     }
@@ -153,8 +154,8 @@ class Teller {
     for (const auto* list : {&space_.errors, &space_.warnings}) {
       for (const std::string_view text : *list) {
         if (told++ == kToldMax) return;
-        Note("profiler_said", 0,
-             "The profiler wrote: " + Shortened(OneLine(ValidUtf8(text)), 300), "");
+        Note("profiler_said", 0, "The profiler wrote: " + Shortened(OneLine(ValidUtf8(text)), 300),
+             "");
       }
     }
   }

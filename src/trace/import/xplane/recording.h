@@ -13,11 +13,11 @@ namespace jarvis::trace::xplane {
 
 // What was found on the way, for what is said about the recording.
 struct Found {
-  std::uint64_t work = 0, linked = 0;          // pieces of work; those with a launch
-  std::uint64_t drawn = 0, drawn_alone = 0;    // ops around launches; ops without any
-  std::uint64_t unresolved = 0;                // ops that no program has
+  std::uint64_t work = 0, linked = 0;        // pieces of work; those with a launch
+  std::uint64_t drawn = 0, drawn_alone = 0;  // ops around launches; ops without any
+  std::uint64_t unresolved = 0;              // ops that no program has
   std::uint64_t totals = 0, allocations = 0;
-  std::uint64_t drawn_lines = 0;               // events of lines that converters draw
+  std::uint64_t drawn_lines = 0;  // events of lines that converters draw
   bool host = false, ops = false, programs = false, step_marks = false, python = false;
   bool tpu = false;
 };

@@ -95,14 +95,14 @@ bool ReadPlane(std::string_view message, Plane* plane) {
 
 bool ReadStat(std::string_view message, Stat* stat) {
   using Kind = Stat::Kind;
-  constexpr Kind kKinds[] = {Kind::kNone, Kind::kNone,  Kind::kDouble, Kind::kUnsigned,
-                             Kind::kSigned, Kind::kText, Kind::kBytes, Kind::kReference};
+  constexpr Kind kKinds[] = {Kind::kNone,   Kind::kNone, Kind::kDouble, Kind::kUnsigned,
+                             Kind::kSigned, Kind::kText, Kind::kBytes,  Kind::kReference};
   Cursor cursor(message);
   Field field;
   while (cursor.Next(&field)) {
     if (field.IsVarint(1)) stat->id = field.Signed();
-    const bool number = field.IsVarint(3) || field.IsVarint(4) || field.IsVarint(7) ||
-                        field.Is(2, Wire::kFixed64);
+    const bool number =
+        field.IsVarint(3) || field.IsVarint(4) || field.IsVarint(7) || field.Is(2, Wire::kFixed64);
     if (!number && !field.IsBytes(5) && !field.IsBytes(6)) continue;
     stat->kind = kKinds[field.number];
     if (number) {

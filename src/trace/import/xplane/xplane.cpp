@@ -113,9 +113,8 @@ class SpaceReader {
     }
     found_.host = !threads.empty();
     host_.resize(threads.size());
-    ParallelFor(threads.size(), threads_, [&](std::size_t i) {
-      host_[i] = ReadHostLine(threads[i], launched_, &ops_);
-    });
+    ParallelFor(threads.size(), threads_,
+                [&](std::size_t i) { host_[i] = ReadHostLine(threads[i], launched_, &ops_); });
   }
 
   // The program that has most of the work.
@@ -126,8 +125,8 @@ class SpaceReader {
         if (line.ops[e] != nullptr) sums[line.ops[e]->module] += line.slice.events[e].dur_ns;
       }
     }
-    const auto most = std::ranges::max_element(
-        sums, {}, [](const auto& sum) { return sum.second; });
+    const auto most =
+        std::ranges::max_element(sums, {}, [](const auto& sum) { return sum.second; });
     return most == sums.end() ? std::string_view() : most->first;
   }
 
