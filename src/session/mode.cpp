@@ -5,7 +5,9 @@
 #include "compat/tracelens.h"
 #include "compat/tracelens_compare.h"
 #include "compat/tracelens_diff.h"
+#include "compat/tracelens_jax.h"
 #include "compat/tracelens_models.h"
+#include "compat/tracelens_pftrace.h"
 #include "compat/tracelens_reading.h"
 #include "compat/tracelens_rocprof.h"
 #include "session/own_diff_reading.h"
@@ -34,6 +36,7 @@ constexpr Mode kOwnMode = {
     .model_overlays = [] { return std::span<const EmbeddedFile>(); },
     .joins_captures = true,
     .judges_comparisons = true,
+    .report_of_profile = nullptr,
 };
 
 constexpr Mode kTraceLensMode = {
@@ -55,6 +58,14 @@ constexpr Mode kTraceLensMode = {
     .model_overlays = &compat::OverlayFiles,
     .joins_captures = false,
     .judges_comparisons = false,
+    .report_of_profile =
+        [](const LoadedTrace& trace) {
+          const trace::EventStore& events = trace.events();
+          if (compat::IsJaxProfile(events))
+            return compat::TraceLensJaxReport(events, trace.track_names());
+          return compat::IsRocprofTrace(events) ? compat::TraceLensPftraceReport(events)
+                                                : std::vector<Table>();
+        },
 };
 
 }  // namespace

@@ -37,6 +37,9 @@ struct Mode {
 
   // A comparison of reports holds work against its platform, and tells what was found.
   bool judges_comparisons;
+
+  // The report about a profile that has one of its own; null: none has. Empty: not this one.
+  std::vector<Table> (*report_of_profile)(const LoadedTrace& trace);
 };
 
 const Mode& ModeOf(Compat compat);

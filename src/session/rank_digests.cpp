@@ -51,8 +51,11 @@ class Reader {
   Reader(const io::FilePolicy& files, const RankDigestOptions& options, int threads)
       : files_(files), options_(options), threads_(threads) {}
 
-  // `hash`: of a trace's content.
-  Result<Digests> Read(const std::string& path, std::uint64_t* hash, Job& job) const {
+  struct About {
+    std::uint64_t hash = 0;    // of a trace's content
+    std::int64_t of_host = 0;  // devices of a host whose recording it is; 0: it is one rank's
+  };
+  Result<Digests> Read(const std::string& path, About* about, Job& job) const {
     JV_ASSIGN(io::InputFile file, files_.OpenInput(path));
     JV_ASSIGN(const trace::TraceFile opened, trace::TraceFile::Open(std::move(file), job));
     if (options_.is_digest && options_.is_digest(opened.head().substr(0, kDigestHeadBytes))) {
@@ -65,9 +68,11 @@ class Reader {
               opened.Read({.threads = threads_, .bytes_max = bytes_max}, job));
     JV_ASSIGN(const auto trace, LoadRead(std::move(read), threads_, job));
     JV_ASSIGN(Digests digests, DigestsOfTrace(*trace, job));
-    *hash = trace->content_hash();
+    about->hash = trace->content_hash();
+    if (trace->events().dialect.Name().starts_with("xplane"))
+      about->of_host = static_cast<std::int64_t>(trace->trace().metadata.devices.size());
     for (RankDigest& digest : digests) {
-      digest.trace_id = ShortId(*hash);
+      digest.trace_id = ShortId(about->hash);
       digest.damage = trace->trace().damage;
     }
     return digests;
@@ -171,6 +176,17 @@ void NameOthers(const io::FilePolicy& files, const std::string& folder,
       {"FILES_LEFT_OUT", fmt::format("no traces by their names, left out: {}", FirstOf(names))});
 }
 
+// What a viewer was shown of a profile that lies beside it: a million events at most, without
+// types.
+void WithoutViews(std::vector<std::string>* paths) {
+  constexpr std::string_view kView = ".trace.json.gz";
+  const std::set<std::string> all(paths->begin(), paths->end());
+  std::erase_if(*paths, [&](const std::string& path) {
+    return path.ends_with(kView) &&
+           all.contains(path.substr(0, path.size() - kView.size()) + ".xplane.pb");
+  });
+}
+
 // A file, or the traces that are in it where it is an archive of several.
 Status AddArchive(const io::InputFile& file, const Job& job, std::vector<std::string>* paths,
                   std::vector<analysis::RankWarning>* left_out) {
@@ -253,10 +269,11 @@ Result<std::vector<std::string>> FindRankFiles(const io::FilePolicy& files,
     const auto list = [&](const std::vector<std::string>& endings) {
       return files.ListFolder(one, endings, kDepthMax, kRankFilesMax);
     };
-    JV_ASSIGN(const std::vector<std::string> below, list(trace::TraceFileEndings()));
+    JV_ASSIGN(std::vector<std::string> below, list(trace::TraceFileEndings()));
     JV_ASSIGN(const std::vector<std::string> archives,
               below.empty() ? list(trace::ArchiveFileEndings()) : std::vector<std::string>());
     if (!below.empty()) {
+      WithoutViews(&below);
       paths.insert(paths.end(), below.begin(), below.end());
       if (left_out != nullptr) NameOthers(files, one, below, left_out);
     } else if (!archives.empty()) {
@@ -287,9 +304,9 @@ Result<RankDigests> DigestFiles(const io::FilePolicy& files, const std::vector<s
       static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(cores), paths.size()));
   const Reader reader(files, options, std::max(1, cores / std::max(1, at_once)));
   std::vector<Result<Digests>> read(paths.size());
-  std::vector<std::uint64_t> hashes(paths.size());
+  std::vector<Reader::About> about(paths.size());
   JV_TRY(ParallelJob(paths.size(), at_once, "reading ranks", job, [&](std::size_t i, Job& inner) {
-    read[i] = reader.Read(paths[i], &hashes[i], inner);
+    read[i] = reader.Read(paths[i], &about[i], inner);
   }));
   RankDigests result;
   result.files = paths.size();
@@ -298,6 +315,7 @@ Result<RankDigests> DigestFiles(const io::FilePolicy& files, const std::vector<s
   const auto named = RanksInPaths(paths.size() == 1 ? paths : names);
   Digests of_merged;
   std::map<std::string, std::uint64_t> hash_of_id;
+  std::int64_t of_hosts = 0;  // devices of the hosts so far
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const std::string name = names[i].empty() ? FileName(paths[i]) : names[i];
     if (!read[i]) {
@@ -306,14 +324,18 @@ Result<RankDigests> DigestFiles(const io::FilePolicy& files, const std::vector<s
            fmt::format("{} gives nothing: {}", name, read[i].error().message)});
       continue;
     }
+    // Hosts come in the order of their files, and each has its devices.
+    const std::int64_t first = of_hosts;
+    of_hosts += about[i].of_host;
     const bool merged = read[i]->size() > 1;
     if (merged) ++result.merged_files;
     for (RankDigest& digest : *read[i]) {
       // Other content with the same short id is no copy of it.
       const bool taken =
-          hashes[i] != 0 &&
-          hash_of_id.try_emplace(digest.trace_id, hashes[i]).first->second != hashes[i];
-      if (taken) digest.trace_id = LongId(hashes[i]);
+          about[i].hash != 0 &&
+          hash_of_id.try_emplace(digest.trace_id, about[i].hash).first->second != about[i].hash;
+      if (taken) digest.trace_id = LongId(about[i].hash);
+      if (about[i].of_host > 0) digest.rank = first + digest.rank.value_or(0);
       if (digest.source.empty()) {
         digest.source = name;
         if (!merged) digest.named_rank = named[i];

@@ -74,9 +74,14 @@ std::vector<std::vector<bool>> TracksOfRanks(const LoadedTrace& trace) {
     of.resize(merged.of_track.size(), false);
     of[track] = true;
   }
+  // Of one process that drives several devices the host is every rank's.
+  const bool one_host = !trace.tree().launch_processes().several();
   std::vector<std::vector<bool>> list;
-  for (auto& [rank, of] : tracks)
+  for (auto& [rank, of] : tracks) {
+    for (std::size_t track = 0; one_host && track < of.size(); ++track)
+      of[track] = of[track] || merged.of_track[track] < 0;
     list.push_back(std::move(of));
+  }
   return list;
 }
 

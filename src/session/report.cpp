@@ -224,6 +224,10 @@ Result<std::vector<Table>> MakeReport(const LoadedTrace& trace, const ReportOpti
       .group_by_parent_module = options.group_by_parent_module,
       .include_overlap_info = options.include_overlap_info,
       .models = options.models};
+  if (const auto of_profile = ModeOf(options.compat).report_of_profile) {
+    std::vector<Table> tables = of_profile(trace);
+    if (!tables.empty()) return tables;
+  }
   const LoadedTrace& read = ReadOf(trace, options);
   return MakeTables(read, trace, ModeOf(options.compat).read(read, asked), options, job);
 }

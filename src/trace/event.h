@@ -72,7 +72,9 @@ struct Args {
   StringId types = kNoString;     // "Input type"
   StringId concrete = kNoString;  // "Concrete Inputs"
   StringId other = kNoString;     // all further args, as `"key": value,` pairs
-  std::uint32_t unused = 0;
+  // The name by which models know the op, where that is not the event's own: of an instruction of
+  // XLA, whose name only counts ("custom-call.1"), "xla::gemm". In EventStore::strings as it is.
+  StringId known_as = kNoString;
 };
 static_assert(sizeof(Args) == 56);
 

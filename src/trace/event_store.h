@@ -47,6 +47,11 @@ class EventStore {
     const std::uint32_t at = events[e].args;
     return at == kNoArgs ? kNone : args[at];
   }
+  // The name by which models know an op.
+  StringId KnownAs(EventIndex e) const {
+    const StringId known_as = args_of(e).known_as;
+    return known_as == kNoString ? events[e].name : known_as;
+  }
   std::string_view text(StringId id) const {
     return id == kNoString ? std::string_view() : strings[id];
   }

@@ -149,6 +149,7 @@ void StoreBuilder::AppendArgs(const DecodedSlice& slice) {
     map(args.types);
     map(args.concrete);
     map(args.other);
+    map(args.known_as);
     store_.args.push_back(args);
   }
 }

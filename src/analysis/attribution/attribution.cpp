@@ -95,7 +95,7 @@ class Attributor {
                                                       : BusyUs(events_, below, Clock::kNanoseconds);
     launcher->category =
         result_.pseudo.empty()
-            ? CategoryOf(events_[launcher->op].name, events_[own[0]].name)
+            ? CategoryOf(events_.KnownAs(launcher->op), events_[own[0]].name)
             : result_.PlaceOfCategory(perf::CategoryOfOp(
                   models_, result_.pseudo.NameOf(events_, launcher->op), events_.name(own[0])));
   }

@@ -166,7 +166,7 @@ CollectiveType CollectiveTypeOf(std::string_view name) {
 }
 
 std::optional<std::int64_t> CollectiveElementBytes(std::string_view dtype) {
-  constexpr std::array<std::pair<std::string_view, std::int64_t>, 23> kBytes = {{
+  constexpr std::pair<std::string_view, std::int64_t> kBytes[] = {
       {"BFloat16", 2},
       {"Bool", 1},
       {"Byte", 1},
@@ -190,7 +190,21 @@ std::optional<std::int64_t> CollectiveElementBytes(std::string_view dtype) {
       {"UInt16", 2},
       {"UInt32", 4},
       {"UInt64", 8},
-  }};
+      // As XLA writes them.
+      {"bf16", 2},
+      {"f16", 2},
+      {"f32", 4},
+      {"f64", 8},
+      {"pred", 1},
+      {"s8", 1},
+      {"u8", 1},
+      {"s16", 2},
+      {"u16", 2},
+      {"s32", 4},
+      {"u32", 4},
+      {"s64", 8},
+      {"u64", 8},
+  };
   for (const auto& [name, bytes] : kBytes) {
     if (name == dtype) return bytes;
   }

@@ -40,9 +40,11 @@ const perf::ModelRow* OpWorks::ModelOf(StringId name) {
 }
 
 bool OpWorks::Modelled(EventIndex op) {
-  const perf::ModelRow* model = ModelOf(events_[op].name);
+  const perf::ModelRow* model = ModelOfOp(op);
   if (model == nullptr) return false;
-  if (model->prefixes.empty() || set_.rows().FindExact(events_.name(op)) != nullptr) return true;
+  const StringId known_as = events_.KnownAs(op);
+  if (model->prefixes.empty() || set_.rows().FindExact(events_.strings[known_as]) != nullptr)
+    return true;
   return !WorkOf(*model, op, {}).parameters.empty();
 }
 
@@ -137,7 +139,7 @@ OpWorks::Prepared OpWorks::Prepare(const perf::ModelRow& model, EventIndex op,
   if (needed.forward != kNoEvent) {
     out.has_forward = true;
     out.forward = call_of(needed.forward);
-    out.call.forward_model = ModelOf(events_[needed.forward].name);
+    out.call.forward_model = ModelOfOp(needed.forward);
   }
   return out;
 }

@@ -40,6 +40,8 @@ class OpWorks {
   // The model of a name; null: none. Asked once a name.
   const perf::ModelRow* ModelOf(StringId name);
   const perf::ModelRow* ModelOf(std::string_view name) const { return set_.Find(name); }
+  // The model of an op, by the name that models know it by.
+  const perf::ModelRow* ModelOfOp(EventIndex op) { return ModelOf(events_.KnownAs(op)); }
   // Whether the call has a model that can say something: of models that go by a name's beginning,
   // only if its arguments are enough.
   bool Modelled(EventIndex op);

@@ -73,9 +73,13 @@ class Collector {
     return events_[e].kind == EventKind::kCpuOp || PseudoOf(e) != nullptr;
   }
   std::string_view NameOf(EventIndex e) const { return in_.attribution.pseudo.NameOf(events_, e); }
+  // The name by which models know it.
+  std::string_view KnownAs(EventIndex e) const {
+    const StringId known_as = events_.args_of(e).known_as;
+    return known_as == kNoString ? NameOf(e) : events_.strings[known_as];
+  }
   const perf::ModelRow* ModelOf(EventIndex e) {
-    return in_.attribution.pseudo.empty() ? works_.ModelOf(events_[e].name)
-                                          : works_.ModelOf(NameOf(e));
+    return in_.attribution.pseudo.empty() ? works_.ModelOfOp(e) : works_.ModelOf(KnownAs(e));
   }
   bool Evaluates(EventIndex e) {
     return works_.WorkOf(*ModelOf(e), e, ContextOf(e)).failure == perf::OpWork::Failure::kNone;
@@ -126,7 +130,7 @@ class Collector {
   EventIndex ForwardOfSole(EventIndex op) {
     const ForwardLink link = LinkOf(op);
     if (link.forward == kNoEvent) return kNoEvent;
-    const perf::ModelRow* model = works_.ModelOf(events_[link.forward].name);
+    const perf::ModelRow* model = works_.ModelOfOp(link.forward);
     if (model == nullptr || model->backward_category.empty()) return kNoEvent;
     const std::string_view node = events_.name(link.node);
     const std::size_t colon = node.find(": ");
@@ -159,11 +163,11 @@ class Collector {
     const bool own = IsOp(op) && tree_.position(op) != tree::kNoPosition && ModelOf(op) != nullptr;
     if (own) {
       call.model = ModelOf(op);
-      call.category = works_.rows().Find(NameOf(op))->category;
+      call.category = works_.rows().Find(KnownAs(op))->category;
     } else if (IsOp(op) && tree_.position(op) != tree::kNoPosition) {
       call.forward = owner_[tree_.position(op)] == op ? ForwardOfSole(op) : kNoEvent;
       if (call.forward != kNoEvent) {
-        call.model = works_.ModelOf(events_[call.forward].name);
+        call.model = works_.ModelOfOp(call.forward);
         call.category = call.model->backward_category;
         call.backward = true;
       }

@@ -109,7 +109,7 @@ class FactCollector {
       if (launch == trace::kNoEvent) {
         if (on_device[At(e).track] && in_.Has(At(e).track))
           facts_.gpu.push_back({e, trace::kNoEvent, trace::kAbsent});
-      } else if (facts_.in_process[At(launch).track]) {
+      } else if (facts_.in_process[At(launch).track] && in_.Has(At(e).track)) {
         facts_.gpu.push_back({e, launch, At(launch).ts_ns});
       }
     }

@@ -67,7 +67,7 @@ class StepFinder {
     if (facts_.marks.empty()) return out;
     out.unit = TimeUnit::kStep;
     out.source = StepSource::kMarks;
-    out.name = "ProfilerStep";
+    out.name = trace::StepMarkName(facts_.events.name(facts_.marks.front()));
     const std::vector<EventIndex> marks = WithoutEmptyMarks(facts_.events, facts_.marks);
     for (std::size_t i = 0; i < marks.size(); ++i) {
       const std::string_view name = facts_.events.name(marks[i]);

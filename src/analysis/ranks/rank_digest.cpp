@@ -205,7 +205,7 @@ class Merged {
       : events_(events), names_(names), processes_(processes) {}
 
   MergedRanks Run() {
-    if (ByNames()) return std::move(found_);
+    if (ByNames() || ByDevices()) return std::move(found_);
     if (!processes_.several()) return {};
     FindHosts();
     found_.mixed = hosts_.size() < 2 && calling_ > 1;
@@ -231,6 +231,22 @@ class Merged {
     }
     if (!any) found_.of_track.clear();
     return any;
+  }
+
+  // In a recording of a host, one process of which drives all its devices, each device is a rank:
+  // that of its number.
+  bool ByDevices() {
+    if (!events_.dialect.Name().starts_with("xplane") || processes_.several()) return false;
+    std::vector<std::int64_t> device(names_.size(), -1);
+    std::set<std::int64_t> with_work;
+    for (const trace::Event& event : events_.events) {
+      if (!trace::IsGpuWork(event.kind)) continue;
+      device[event.track] = ParseInt(events_.tracks[event.track].pid).value_or(-1);
+      if (device[event.track] >= 0) with_work.insert(device[event.track]);
+    }
+    if (with_work.size() < 2) return false;
+    found_.of_track = std::move(device);
+    return true;
   }
 
   void FindHosts() {
@@ -305,8 +321,10 @@ Result<std::vector<RankDigest>> DigestRanks(const trace::Trace& trace, const tre
   for (const auto& [rank, work] : gpu) {
     if (!rank_of.empty() && rank < 0) continue;  // tracks of no rank
     std::vector<bool> host(trace.events.tracks.size(), true);
+    // Of one process that drives several devices the host is every rank's.
+    const bool one_host = !tree.launch_processes().several();
     for (std::size_t track = 0; track < rank_of.size(); ++track)
-      host[track] = rank_of[track] == rank;
+      host[track] = rank_of[track] == rank || (one_host && rank_of[track] < 0);
     RankDigest digest = Digester(trace, tree).Run(work, host, launches);
     digest.mixed = merged.mixed;
     // What the file says of itself is of one of its ranks. They come in order.

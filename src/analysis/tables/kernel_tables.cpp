@@ -42,8 +42,10 @@ class KernelOwner {
       const StringId kernel = first == first_.end() ? kNoString : in_.events[first->second].name;
       const auto [known, added] = category_of_.try_emplace({op, kernel});
       if (added) {
+        const StringId known_as = in_.events.args_of(place.op).known_as;
         known->second = perf::CategoryOfOp(
-            *in_.rules.models, in_.OpName(place.op),
+            *in_.rules.models,
+            known_as == kNoString ? in_.OpName(place.op) : in_.events.strings[known_as],
             kernel == kNoString ? std::string_view() : in_.events.strings[kernel]);
       }
       return known->second;

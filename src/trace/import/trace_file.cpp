@@ -14,18 +14,17 @@
 #include "io/plain_source.h"
 #include "trace/import/database/sqlite_trace.h"
 #include "trace/import/kineto/kineto_json.h"
+#include "trace/import/perfetto/perfetto.h"
 #include "trace/import/rocm/csv_set.h"
 #include "trace/import/rocm/results_json.h"
+#include "trace/import/xplane/xplane.h"
 
 namespace jarvis::trace {
 namespace {
 
 // All formats, a line each.
 constexpr std::array kImporters = {
-    &kKinetoJson,
-    &kSqliteTrace,
-    &kRocprofv3Json,
-    &kRocprofv3Csv,
+    &kKinetoJson, &kSqliteTrace, &kRocprofv3Json, &kRocprofv3Csv, &kXplane, &kPerfetto,
 };
 
 struct Found {
@@ -209,7 +208,8 @@ Result<ArchiveTraces> TracesInArchive(const io::InputFile& file, const Job& job)
 }
 
 std::vector<std::string> TraceFileEndings() {
-  return {".json", ".json.gz", ".json.zst", ".json.xz", ".json.bz2", ".json.lz4", ".sqlite", ".db"};
+  return {".json",   ".json.gz", ".json.zst",  ".json.xz",      ".json.bz2", ".json.lz4",
+          ".sqlite", ".db",      ".xplane.pb", ".xplane.pb.gz", ".pftrace",  ".perfetto-trace"};
 }
 
 std::vector<std::string> ArchiveFileEndings() {

@@ -1,0 +1,362 @@
+#include "trace/import/perfetto/perfetto.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "trace/import/perfetto/packets.h"
+#include "trace/import/perfetto/slices.h"
+#include "trace/import/proto/tell.h"
+#include "trace/import/shared/slice_writer.h"
+#include "trace/import/shared/store_elements.h"
+#include "trace/json_text.h"
+#include "trace/repair.h"
+
+namespace jarvis::trace {
+namespace {
+
+using namespace perfetto;
+
+constexpr std::string_view kHowToRecord =
+    "record with rocprofv3 --sys-trace --output-format pftrace -- COMMAND, or give the JSON that "
+    "torch.profiler exports";
+
+// What rocprofv3 calls things, beside the categories of torch.profiler.
+struct CategoryKind {
+  std::string_view category;
+  EventKind kind;
+};
+constexpr CategoryKind kRocprof[] = {
+    {"hip_api", EventKind::kRuntime},        {"hsa_api", EventKind::kRuntime},
+    {"rccl_api", EventKind::kRuntime},       {"rocdecode_api", EventKind::kRuntime},
+    {"rocjpeg_api", EventKind::kRuntime},    {"marker_api", EventKind::kUserAnnotation},
+    {"kernel_dispatch", EventKind::kKernel}, {"memory_copy", EventKind::kMemcpy},
+};
+
+// The number that a track's name has behind a word: "STREAM [0]".
+std::optional<std::int64_t> NumberBehind(std::string_view name, std::string_view word) {
+  const std::string wanted = fmt::format("{} [", word);
+  const std::size_t at = name.find(wanted);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = name.substr(at + wanted.size());
+  return ParseInt(rest.substr(0, std::min(rest.find(']'), rest.size())));
+}
+
+class TraceMaker {
+ public:
+  TraceMaker(const Packets& packets, const Slices& slices)
+      : packets_(packets), slices_(slices), writer_(&slice_) {}
+
+  Result<Trace> Run() {
+    FindKinds();
+    FindDevices();
+    for (std::size_t i = 0; i < slices_.slices.size(); ++i)
+      Add(slices_.slices[i], kind_of_category_.at(slices_.slices[i].category));
+    slice_.ignored_events = slices_.instants + slices_.counters;
+    Trace trace;
+    std::vector<DecodedSlice> parts;
+    parts.push_back(std::move(slice_));
+    JV_ASSIGN(trace.events, StoreOf(std::move(parts)));
+    trace.events.dialect.SetRecorder(rocprof_ ? "perfetto (rocprofv3)" : "perfetto");
+    trace.metadata = ReadMetadata(Values());
+    trace.track_names = ReadTrackNames(trace.events);
+    Repair(&trace.events);
+    return trace;
+  }
+
+ private:
+  struct Kind {
+    EventKind kind = EventKind::kCpuOp;
+    bool rocprof = false;
+  };
+
+  void FindKinds() {
+    for (const Slice& slice : slices_.slices) {
+      const auto [known, added] = kind_of_category_.try_emplace(slice.category);
+      if (!added) continue;
+      const std::string_view category = packets_.texts[slice.category];
+      const auto* named = std::ranges::find(kRocprof, category, &CategoryKind::category);
+      if (named != std::end(kRocprof)) {
+        known->second = {named->kind, true};
+        rocprof_ = true;
+        continue;
+      }
+      const CategoryRule rule = FindCategory(category);
+      if (rule.rule != Rule::kUnknown) known->second.kind = rule.kind;
+    }
+  }
+
+  std::string_view Text(StringId id) const {
+    return id == kNoString ? std::string_view() : packets_.texts[id];
+  }
+
+  // Agents that run kernels are GPUs; without kernels, those that tracks name so.
+  void FindDevices() {
+    std::set<std::string, decltype([](const std::string& a, const std::string& b) {
+               return NaturallyBefore(a, b) || (!NaturallyBefore(b, a) && a < b);
+             })>
+        agents;
+    for (const Slice& slice : slices_.slices) {
+      if (kind_of_category_.at(slice.category).rocprof &&
+          kind_of_category_.at(slice.category).kind == EventKind::kKernel)
+        agents.emplace(AgentOf(slice));
+    }
+    if (agents.empty()) {
+      for (const auto& [uuid, track] : packets_.tracks) {
+        if (track.name.find("(GPU)") == std::string::npos) continue;
+        if (const auto agent = NumberBehind(track.name, "AGENT"))
+          agents.emplace(fmt::format("{}", *agent));
+      }
+    }
+    for (const std::string& agent : agents)
+      device_of_agent_.emplace(agent, static_cast<std::int64_t>(device_of_agent_.size()));
+  }
+
+  std::string AgentOf(const Slice& slice) const {
+    if (slice.annotations.agent != kNoString) return Unescape(Text(slice.annotations.agent));
+    const auto number = NumberBehind(TrackOf(slice).name, "AGENT");
+    return number ? fmt::format("{}", *number) : std::string();
+  }
+
+  // Of a copy: the GPU that it is to, else that it is from.
+  std::int64_t DeviceOf(const Slice& slice) {
+    const auto known = [&](const std::string& agent) -> std::optional<std::int64_t> {
+      const auto found = device_of_agent_.find(agent);
+      if (found == device_of_agent_.end()) return std::nullopt;
+      return found->second;
+    };
+    const auto to = known(Unescape(Text(slice.annotations.target_agent)));
+    if (to) return *to;
+    const auto from = known(Unescape(Text(slice.annotations.source_agent)));
+    if (from) return *from;
+    // A GPU that only copies.
+    const std::string agent = AgentOf(slice);
+    const auto [found, added] =
+        device_of_agent_.try_emplace(agent, static_cast<std::int64_t>(device_of_agent_.size()));
+    return found->second;
+  }
+
+  const TrackInfo& TrackOf(const Slice& slice) const {
+    static const TrackInfo kNone;
+    const auto found = packets_.tracks.find(slice.track);
+    return found == packets_.tracks.end() ? kNone : found->second;
+  }
+
+  // The process that a track belongs to, by its parents: they may form a circle.
+  std::string ProcessOf(const TrackInfo& track) const {
+    constexpr int kParentsMax = 64;
+    const TrackInfo* at = &track;
+    for (int i = 0; i < kParentsMax; ++i) {
+      if (at->pid) return fmt::format("{}", *at->pid);
+      const auto parent = packets_.tracks.find(at->parent);
+      if (at->parent == 0 || parent == packets_.tracks.end()) break;
+      at = &parent->second;
+    }
+    return "0";
+  }
+
+  void Add(const Slice& slice, const Kind& kind) {
+    const Annotations& said = slice.annotations;
+    const bool device = IsGpuWork(kind.kind) || kind.kind == EventKind::kGpuAnnotation;
+    std::int64_t stream = said.stream;
+    const std::uint32_t track = device ? DeviceTrack(slice, kind, &stream) : HostTrack(slice, kind);
+    const std::string_view name = Text(slice.name);
+    writer_.AddNs(kind.kind, writer_.Category(kind.kind, rocprof_), track,
+                  writer_.Name(name.empty() ? "(unnamed)" : name), slice.begin_ns,
+                  slice.end_ns - slice.begin_ns);
+    Args* args = writer_.LastArgs();
+    args->correlation = said.correlation;
+    if (device) args->stream = stream;
+    std::string other(Text(said.all));
+    if (kind.rocprof && kind.kind == EventKind::kMemcpy)
+      other += fmt::format("\"bytes\": {},", IntegerOf(MemberOf(other, "copy_bytes")).value_or(0));
+    if (device && kind.rocprof) other += fmt::format("\"device\": {},", device_number_);
+    if (!kind.rocprof) TakeKnownArgs(other, args);
+    if (!other.empty()) args->other = writer_.Raw(other);
+  }
+
+  // As the decoder of JSON takes them.
+  void TakeKnownArgs(std::string_view other, Args* args) {
+    if (other.empty()) return;
+    const auto raw = [&](std::string_view key) {
+      const std::string_view json = MemberOf(other, key);
+      return json.empty() ? kNoString : writer_.Raw(Trim(json));
+    };
+    args->dims = raw("Input Dims");
+    args->types = raw("Input type");
+    args->strides = raw("Input Strides");
+    args->concrete = raw("Concrete Inputs");
+    args->external_id = IntegerOf(MemberOf(other, "External id")).value_or(kAbsent);
+    args->sequence = IntegerOf(MemberOf(other, "Sequence number")).value_or(kAbsent);
+  }
+
+  std::uint32_t DeviceTrack(const Slice& slice, const Kind& kind, std::int64_t* stream) {
+    const TrackInfo& track = TrackOf(slice);
+    if (!kind.rocprof) {
+      const std::string pid = ProcessOf(track);
+      const std::string tid =
+          fmt::format("{}", *stream != kAbsent ? *stream : track.tid.value_or(0));
+      return Named(pid, tid, track, "");
+    }
+    const auto by_name = [&](std::string_view word) { return NumberBehind(track.name, word); };
+    if (*stream == kAbsent) *stream = by_name("STREAM").value_or(kAbsent);
+    const bool queue = *stream == kAbsent;
+    if (queue) *stream = by_name("QUEUE").value_or(slice.annotations.queue);
+    if (*stream == kAbsent) *stream = 0;
+    const bool copies = kind.kind == EventKind::kMemcpy;
+    device_number_ = copies ? DeviceOf(slice) : device_of_agent_.at(AgentOf(slice));
+    // Copies run beside kernels of their stream, on engines of their own.
+    return Named(fmt::format("{}", device_number_),
+                 fmt::format("{}{}", copies ? "copy " : "", *stream), track,
+                 fmt::format("GPU {}", device_number_));
+  }
+
+  std::uint32_t HostTrack(const Slice& slice, const Kind& kind) {
+    const TrackInfo& track = TrackOf(slice);
+    const std::int64_t said = kind.rocprof ? slice.annotations.tid : kAbsent;
+    const std::string tid = track.tid         ? fmt::format("{}", *track.tid)
+                            : said != kAbsent ? fmt::format("{}", said)
+                                              : fmt::format("track {}", slice.track);
+    return Named(ProcessOf(track), tid, track, "CPU");
+  }
+
+  // A track, and its names when it is new.
+  std::uint32_t Named(const std::string& pid, const std::string& tid, const TrackInfo& track,
+                      const std::string& label) {
+    const std::size_t before = slice_.tracks.size();
+    const std::uint32_t made = writer_.Track(pid, tid);
+    if (slice_.tracks.size() == before) return made;
+    if (processes_.insert(pid).second) writer_.NameProcess(made, ProcessName(track, label), label);
+    const std::string& name = track.name.empty() ? track.thread : track.name;
+    writer_.NameThread(made, name.empty() ? tid : name);
+    return made;
+  }
+
+  std::string ProcessName(const TrackInfo& track, const std::string& label) const {
+    const TrackInfo* at = &track;
+    constexpr int kParentsMax = 64;
+    for (int i = 0; i < kParentsMax; ++i) {
+      if (!at->process.empty()) return at->process;
+      const auto parent = packets_.tracks.find(at->parent);
+      if (at->parent == 0 || parent == packets_.tracks.end()) break;
+      at = &parent->second;
+    }
+    return label.empty() ? "process" : label;
+  }
+
+  std::vector<TopLevelValue> Values() const {
+    std::vector<TopLevelValue> values = {{"schemaVersion", "1"}};
+    if (rocprof_) values.push_back({"rocprofiler-sdk_version", "1"});
+    values.push_back(ValueOf(Told()));
+    return values;
+  }
+
+  Recording Told() const {
+    Recording told;
+    const auto note = [&](std::string code, std::uint64_t count, std::string text,
+                          std::string_view record) {
+      told.notes.push_back({std::move(code), std::move(text), count, std::string(record)});
+    };
+    const auto seen = [&](std::string what, std::uint64_t count) {
+      if (count > 0) told.seen.push_back({std::move(what), count, std::nullopt});
+    };
+    for (const auto& [why, count] : packets_.lost)
+      note("left_out", count, fmt::format("{} {}.", count, why), "");
+    if (slices_.open > 0)
+      note("open_slices", slices_.open,
+           fmt::format("{} slices have no end: they are taken to last to the end of the trace.",
+                       slices_.open),
+           "");
+    if (rocprof_)
+      note(
+          "no_ops", 0,
+          "A trace of rocprofv3 has no ops, shapes, Python frames or sizes of collectives: work is "
+          "known by the names of kernels and by the calls that launched it.",
+          "record with torch.profiler (or jax.profiler) too, for ops and their shapes");
+    seen("moments without a length", slices_.instants);
+    seen("values of counters", slices_.counters);
+    for (const auto& [field, count] : packets_.skipped)
+      seen(fmt::format("packets' parts of field {}", field), count);
+    told.record_work = std::string(kHowToRecord);
+    told.record_ops = "record with torch.profiler and export_chrome_trace";
+    told.record_shapes = "record with torch.profiler and record_shapes=True";
+    return told;
+  }
+
+  const Packets& packets_;
+  const Slices& slices_;
+  DecodedSlice slice_;
+  SliceWriter writer_;
+  std::unordered_map<StringId, Kind> kind_of_category_;
+  std::map<std::string, std::int64_t> device_of_agent_;
+  std::set<std::string> processes_;
+  std::int64_t device_number_ = 0;
+  bool rocprof_ = false;
+};
+
+Fit SniffPerfetto(std::string_view head) {
+  return proto::TellFile(head) == proto::FileKind::kPerfetto ? Fit::kCertain : Fit::kNone;
+}
+
+std::string DamageOf(const Packets& packets, const Slices& slices) {
+  std::vector<std::string> damage = packets.damage;
+  for (const auto& [why, count] : packets.lost)
+    damage.push_back(fmt::format("{} {}", count, why));
+  if (slices.unmatched > 0)
+    damage.push_back(fmt::format("{} ends of slices without a begin", slices.unmatched));
+  return fmt::format("{}", fmt::join(damage, "; "));
+}
+
+Result<ImportedTrace> ReadPerfetto(const TraceInput& input, const ReadOptions& options, Job& job) {
+  JV_TRY(CheckPackedOnce(input));
+  JV_ASSIGN(const auto bytes, input.Bytes(job));
+  JV_ASSIGN(const std::string data, ReadAll(*bytes, options.bytes_max, job));
+  Packets packets = ReadPackets(data);
+  if (!bytes->damage().empty()) packets.damage.push_back(bytes->damage());
+  JV_TRY(job.Check());
+  if (packets.tracks.empty() && packets.points.empty()) {
+    return Fail(
+        ErrorCode::kNotATrace,
+        fmt::format("no track and no event of a Perfetto trace can be read in its {} packets{}{}",
+                    packets.packets, packets.lost.empty() ? "" : ": ", DamageOf(packets, {})),
+        std::string(kHowToRecord));
+  }
+  const Slices slices = NestSlices(packets);
+  JV_TRY(job.Check());
+  ImportedTrace read;
+  JV_ASSIGN(read.trace, TraceMaker(packets, slices).Run());
+  read.trace.damage = DamageOf(packets, slices);
+  read.trace.partial = !read.trace.damage.empty();
+  read.trace.events.text_bytes = data.size();
+  read.content_hash = bytes->content_hash();
+  return read;
+}
+
+Result<std::unique_ptr<TraceElements>> ElementsOfPerfetto(const TraceInput& input,
+                                                          std::uint64_t bytes_max, Job& job) {
+  JV_ASSIGN(ImportedTrace read, ReadPerfetto(input, {.bytes_max = bytes_max}, job));
+  return ElementsOfStore(std::move(read), input.file.size);
+}
+
+}  // namespace
+
+const Importer kPerfetto = {
+    .name = "perfetto",
+    .what = "traces of Perfetto",
+    .one_file = true,
+    .sniff = &SniffPerfetto,
+    .read = &ReadPerfetto,
+    .elements = &ElementsOfPerfetto,
+};
+
+}  // namespace jarvis::trace

@@ -1,0 +1,94 @@
+#include "trace/import/proto/wire.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace jarvis::proto {
+
+double Field::Double() const {
+  return std::bit_cast<double>(value);
+}
+
+const char* ReadVarint(const char** at, const char* end, std::uint64_t* value) {
+  constexpr int kBytesMax = 10;
+  std::uint64_t sum = 0;
+  for (int i = 0; i < kBytesMax; ++i) {
+    if (*at == end) return "a number that is cut off";
+    const auto byte = static_cast<unsigned char>(*(*at)++);
+    sum |= std::uint64_t{byte & 0x7Fu} << (7 * i);
+    if (byte >= 0x80) continue;
+    if (i == kBytesMax - 1 && byte > 1) return "a number above 64 bits";
+    *value = sum;
+    return nullptr;
+  }
+  return "a number of more than ten bytes";
+}
+
+bool Cursor::Fixed(std::size_t bytes, std::uint64_t* value) {
+  if (static_cast<std::size_t>(end_ - at_) < bytes) return Fail("a number that is cut off");
+  std::uint64_t raw = 0;
+  for (std::size_t i = 0; i < bytes; ++i)
+    raw |= std::uint64_t{static_cast<unsigned char>(at_[i])} << (8 * i);
+  at_ += bytes;
+  *value = raw;
+  return true;
+}
+
+bool Cursor::Next(Field* field) {
+  if (problem_ != nullptr || at_ == end_) return false;
+  field_ = at_;
+  std::uint64_t tag = 0;
+  if (!Varint(&tag)) return false;
+  if (tag >> 3 == 0 || tag >> 32 != 0) return Fail("no field number");
+  field->number = static_cast<std::uint32_t>(tag >> 3);
+  field->wire = static_cast<Wire>(tag & 7);
+  switch (field->wire) {
+    case Wire::kVarint: return Varint(&field->value);
+    case Wire::kFixed64: return Fixed(8, &field->value);
+    case Wire::kFixed32: return Fixed(4, &field->value);
+    case Wire::kBytes: break;
+    default: return Fail("no type of a field");
+  }
+  std::uint64_t size = 0;
+  if (!Varint(&size)) return false;
+  if (size > static_cast<std::uint64_t>(end_ - at_)) return Fail("a length beyond the end");
+  field->bytes = {at_, static_cast<std::size_t>(size)};
+  at_ += size;
+  return true;
+}
+
+bool AppendIntegers(const Field& field, std::vector<std::int64_t>* out) {
+  if (field.wire == Wire::kVarint) out->push_back(field.Signed());
+  if (field.wire != Wire::kBytes) return true;
+  const char* at = field.bytes.data();
+  const char* const end = at + field.bytes.size();
+  while (at != end) {
+    std::uint64_t value = 0;
+    if (ReadVarint(&at, end, &value) != nullptr) return false;
+    out->push_back(static_cast<std::int64_t>(value));
+  }
+  return true;
+}
+
+std::vector<std::string_view> FirstMessages(std::string_view head, std::size_t count) {
+  std::vector<std::string_view> messages;
+  Cursor cursor(head);
+  Field field;
+  while (messages.size() < count && cursor.Next(&field)) {
+    if (field.IsBytes(1)) messages.push_back(field.bytes);
+  }
+  if (messages.size() == count || !cursor.broken()) return messages;
+  // The last goes on behind the head: its tag, its length, and what is here of it. Anything else
+  // that cannot be read makes it no such file.
+  const std::string_view rest = cursor.rest();
+  constexpr char kFieldOneOfBytes = 0x0A;
+  if (rest[0] != kFieldOneOfBytes) return {};
+  const char* at = rest.data() + 1;
+  const char* const end = rest.data() + rest.size();
+  std::uint64_t size = 0;
+  if (ReadVarint(&at, end, &size) == nullptr)
+    messages.push_back({at, static_cast<std::size_t>(end - at)});
+  return messages;
+}
+
+}  // namespace jarvis::proto

@@ -1,0 +1,97 @@
+// What the stats of an event say: the ones that have a place of their own in a trace, and the rest
+// by their names.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/string_pool.h"
+#include "trace/event.h"
+#include "trace/import/shared/slice_writer.h"
+#include "trace/import/xplane/space.h"
+
+namespace jarvis::trace::xplane {
+
+struct EventFacts {
+  std::int64_t correlation = kAbsent, program = kAbsent, step = kAbsent, group = kAbsent;
+  std::string_view hlo_op, hlo_module, step_name;
+  std::string_view kernel_details, memcpy_details, memset_details, category;
+  std::string_view framework_op, source;  // "jit(f)/dot_general", "/app/model.py:41"
+  std::optional<double> flops, bytes;
+  std::vector<std::pair<std::string_view, Stat>> other;
+
+  void Clear();
+};
+
+// Reads the stats of one plane's events. Not thread-safe: one reader a thread.
+class FactsReader {
+ public:
+  explicit FactsReader(const Plane& plane);
+
+  // Those of the event's name, then its own, which win. A stat that cannot be read is left out.
+  void Read(const EventName* name, const std::vector<std::string_view>& own, EventFacts* facts);
+  // The other stats as args.
+  void AddOther(const EventFacts& facts, ArgText* args) const;
+  // Whether nothing is made of a stat.
+  bool Drops(std::int64_t id) const {
+    const auto found = known_.find(id);
+    return found == known_.end() || found->second.key == Key::kDropped;
+  }
+  // As a whole number, whatever it is written as; absent: it is none.
+  std::optional<std::int64_t> NumberOf(const Stat& stat) const;
+
+ private:
+  enum class Key : std::uint8_t {
+    kOther,
+    kDropped,
+    kCorrelation,
+    kProgram,
+    kStep,
+    kGroup,
+    kHloOp,
+    kHloModule,
+    kStepName,
+    kKernelDetails,
+    kMemcpyDetails,
+    kMemsetDetails,
+    kCategory,
+    kFrameworkOp,
+    kSource,
+    kFlops,
+    kBytes,
+  };
+  struct Known {
+    Key key = Key::kOther;
+    std::string_view name;
+  };
+  static Key KeyOf(std::string_view name);
+  void Take(const Stat& stat, EventFacts* facts);
+
+  const Plane& plane_;
+  std::unordered_map<std::int64_t, Known> known_;
+};
+
+// Tells events apart whose names and stats differ, but for their correlation and stats of which
+// nothing is made: all others say the same, and what is made of them is made once. Not thread-safe.
+class EventKinds {
+ public:
+  explicit EventKinds(const Plane& plane);
+
+  // The number of the event's kind, counted from 0 in the order of first events. `correlation`: as
+  // the event itself says; kAbsent: it does not.
+  std::uint32_t Of(std::int64_t name_id, const std::vector<std::string_view>& stats,
+                   std::int64_t* correlation);
+
+ private:
+  const FactsReader facts_;
+  std::vector<std::int64_t> correlation_ids_;
+  StringPool kinds_;
+  std::string key_;
+};
+
+}  // namespace jarvis::trace::xplane

@@ -1,0 +1,354 @@
+#include "trace/import/xplane/host_lines.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace jarvis::trace::xplane {
+namespace {
+
+constexpr std::string_view kExecution = ":XLA GPU module";
+
+bool IsUpper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+
+// Of what has a correlation, which is a call of the runtime or the driver. Some versions name it
+// after the kernel that it launched.
+EventKind CallKindOf(std::string_view name) {
+  const bool driver = name.starts_with("cu") && name.size() > 2 && IsUpper(name[2]);
+  return driver ? EventKind::kDriver : EventKind::kRuntime;
+}
+
+// Bookkeeping of the profiler, the allocator and queues of threads: moments, and no work.
+bool IsBookkeeping(std::string_view name) {
+  return name == "MemoryAllocation" || name == "MemoryDeallocation" ||
+         name.starts_with("ThreadpoolListener::");
+}
+
+class ThreadReader {
+ public:
+  ThreadReader(const HostThread& thread, const LaunchedWorks& launched, OpTable* ops)
+      : thread_(thread),
+        launched_(launched),
+        ops_(*ops),
+        facts_(*thread.plane),
+        kinds_(*thread.plane),
+        slice_(out_.events.slice),
+        writer_(&slice_) {
+    track_ = writer_.Track(thread.pid, fmt::format("{}", thread.line->id));
+    writer_.NameProcess(track_, thread.plane->name, "CPU");
+    writer_.NameThread(track_, thread.line->label());
+  }
+
+  HostLine Run() {
+    slice_.events.reserve(thread_.line->events);
+    proto::Cursor cursor(thread_.line->message);
+    proto::Field field;
+    while (cursor.Next(&field)) {
+      if (field.IsBytes(4)) Take(field.bytes);
+    }
+    PlaceOps();
+    return std::move(out_);
+  }
+
+ private:
+  struct Launch {
+    std::uint32_t event;
+    const Op* op;
+    std::uint64_t kernel;
+  };
+
+  void Take(std::string_view message) {
+    Event event;
+    if (!ReadEvent(message, &event, &stats_)) {
+      slice_.oddities.Count(Oddity::kMalformedEvent, slice_.events.size());
+      return;
+    }
+    if (event.total) {
+      ++out_.events.losses.totals;
+      return;
+    }
+    std::int64_t begin = 0;
+    if (!TimeOf(*thread_.line, event, &slice_.oddities, &begin)) return;
+    std::int64_t correlation = kAbsent;
+    const std::uint32_t number = kinds_.Of(event.name_id, stats_, &correlation);
+    if (number == made_.size()) made_.push_back(Make(event.name_id));
+    const Made& made = made_[number];
+    if (correlation == kAbsent) correlation = made.correlation;
+    if (made.execution) out_.executions.push_back(static_cast<std::uint32_t>(slice_.events.size()));
+    if (made.allocation) ++out_.allocations;
+    writer_.AddPs(made.kind, made.category, track_, made.name, begin, event.duration_ps);
+    if (made.args != kNoString || correlation != kAbsent) {
+      Args* args = writer_.LastArgs();
+      args->correlation = correlation;
+      args->other = made.args;
+    }
+    if (IsLaunchCall(made.kind)) TakeLaunch(made, correlation);
+  }
+
+  // What is made of all events of one name and of the same stats.
+  struct Made {
+    EventKind kind = EventKind::kCpuOp;
+    std::uint8_t category = 0;
+    StringId name = kNoString, args = kNoString;
+    const Op* op = nullptr;
+    std::int64_t correlation = kAbsent;
+    bool execution = false, allocation = false;
+  };
+  Made Make(std::int64_t name_id) {
+    const auto named = thread_.plane->event_names.find(name_id);
+    const EventName* name = named == thread_.plane->event_names.end() ? nullptr : &named->second;
+    facts_.Read(name, stats_, &found_);
+    std::string shown = NameOf(name, found_, name_id);
+    Made made;
+    made.kind = KindOf(&shown, &made);
+    made.category = writer_.Category(made.kind, thread_.amd);
+    made.name = writer_.Name(shown);
+    made.args = ArgsOf(name, shown);
+    made.op = ops_.Find(found_);
+    made.correlation = found_.correlation;
+    return made;
+  }
+
+  EventKind KindOf(std::string* shown, Made* made) {
+    const std::string_view name = *shown;
+    if (found_.correlation != kAbsent) return CallKindOf(name);
+    if (found_.step != kAbsent) {
+      // As the annotation writes itself, so that it is known for a step's mark.
+      shown->append(fmt::format("#step_num={}#", found_.step));
+      out_.step_marks = true;
+      return EventKind::kUserAnnotation;
+    }
+    if (name.starts_with('$')) {
+      out_.python = true;
+      return EventKind::kPythonFunction;
+    }
+    if (name.starts_with("PjitFunction(")) return EventKind::kUserAnnotation;
+    if (IsBookkeeping(name)) {
+      made->allocation = name.starts_with("Memory");
+      return EventKind::kOther;
+    }
+    made->execution = name.ends_with(kExecution);
+    return EventKind::kCpuOp;
+  }
+
+  StringId ArgsOf(const EventName* name, std::string_view shown) {
+    args_.Clear();
+    if (name != nullptr && !name->display.empty() && name->name != shown)
+      args_.Text("long_name", name->name);
+    if (!found_.hlo_op.empty()) args_.Text("hlo_op", found_.hlo_op);
+    if (!found_.hlo_module.empty()) args_.Text("hlo_module", found_.hlo_module);
+    if (found_.program != kAbsent) args_.Number("program_id", found_.program);
+    if (found_.group != kAbsent) args_.Number("group_id", found_.group);
+    if (!found_.memcpy_details.empty()) args_.Text("memcpy_details", found_.memcpy_details);
+    facts_.AddOther(found_, &args_);
+    return args_.text().empty() ? kNoString : writer_.Raw(args_.text());
+  }
+
+  void TakeLaunch(const Made& made, std::int64_t correlation) {
+    out_.launches.push_back(correlation);
+    // The work itself says more than its launch, which may leave the program's id out.
+    const auto work = launched_.find(correlation);
+    const Op* op = work == launched_.end() ? nullptr : work->second.op;
+    if (op == nullptr) op = made.op;
+    if (op == nullptr) return;
+    out_.launched[op->module].push_back(slice_.events.back().ts_ns);
+    launches_.push_back({static_cast<std::uint32_t>(slice_.events.size() - 1), op,
+                         work == launched_.end() ? 0 : work->second.kernel});
+  }
+
+  // Gives every launch the event of its op.
+  void PlaceOps() {
+    if (launches_.empty()) return;
+    const std::vector<std::uint32_t> around = AroundLaunches();
+    std::stable_sort(launches_.begin(), launches_.end(), [&](const Launch& a, const Launch& b) {
+      return slice_.events[a.event].ts_ns < slice_.events[b.event].ts_ns;
+    });
+    FindLoneOps();
+    for (std::size_t i = 0; i < launches_.size();) {
+      const Op* op = launches_[i].op;
+      const std::uint32_t parent = around[launches_[i].event];
+      std::size_t end = i + 1;
+      while (end < launches_.size() && launches_[end].op == op &&
+             around[launches_[end].event] == parent && !StartsAnother(i, end, parent))
+        ++end;
+      if (parent != kNoEvent && slice_.names[slice_.events[parent].name] == op->name) {
+        Describe(parent, *op);
+      } else {
+        Draw(*op, i, end);
+      }
+      i = end;
+    }
+  }
+
+  // Programs of one op alone: there, with no event around launches, a kernel that comes again is
+  // the next call's. In others, calls of an op are parted by those of the rest.
+  void FindLoneOps() {
+    std::map<std::pair<std::string_view, std::int64_t>, const Op*> only;
+    for (const Launch& launch : launches_) {
+      const auto [found, added] =
+          only.emplace(std::pair(launch.op->module, launch.op->program), launch.op);
+      if (!added && found->second != launch.op) found->second = nullptr;
+    }
+    for (const auto& [program, op] : only) {
+      if (op != nullptr) lone_.insert(op);
+    }
+  }
+
+  bool StartsAnother(std::size_t first, std::size_t at, std::uint32_t parent) const {
+    if (parent != kNoEvent || !lone_.contains(launches_[at].op)) return false;
+    for (std::size_t i = first; i < at; ++i) {
+      if (launches_[i].kernel == launches_[at].kernel) return true;
+    }
+    return false;
+  }
+
+  // By event, of launches: the innermost event around it that is no call.
+  std::vector<std::uint32_t> AroundLaunches() const {
+    std::vector<std::uint32_t> order(slice_.events.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i)
+      order[i] = i;
+    const auto key = [&](std::uint32_t i) {
+      const trace::Event& event = slice_.events[i];
+      return std::tuple(event.ts_ns, -event.dur_ns, IsLaunchCall(event.kind), i);
+    };
+    std::sort(order.begin(), order.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+    std::vector<std::uint32_t> around(slice_.events.size(), kNoEvent);
+    std::vector<std::uint32_t> open;
+    for (const std::uint32_t i : order) {
+      const trace::Event& event = slice_.events[i];
+      while (!open.empty() && slice_.events[open.back()].end_ns() <= event.ts_ns)
+        open.pop_back();
+      if (IsLaunchCall(event.kind)) {
+        if (!open.empty()) around[i] = open.back();
+      } else if (event.dur_ns > 0) {
+        open.push_back(i);
+      }
+    }
+    return around;
+  }
+
+  // An op's event: what models ask for, and what its program says.
+  void Describe(std::uint32_t event, const Op& op) {
+    trace::Event& described = slice_.events[event];
+    if (described.args == kNoArgs) {
+      described.args = static_cast<std::uint32_t>(slice_.args.size());
+      slice_.args.emplace_back();
+    }
+    Args& args = slice_.args[described.args];
+    const Args& told = ToldOf(op);
+    args.dims = told.dims;
+    args.types = told.types;
+    args.strides = told.strides;
+    args.known_as = told.known_as;
+    // What the event itself says stays where its program is not known.
+    if (args.other == kNoString || op.known) args.other = told.other;
+  }
+
+  // What is said of each call of an op, written once.
+  const Args& ToldOf(const Op& op) {
+    const auto [found, added] = told_.try_emplace(&op);
+    if (!added) return found->second;
+    const auto raw = [&](std::string_view text) {
+      return text.empty() ? kNoString : writer_.Raw(text);
+    };
+    Args& args = found->second;
+    args.dims = raw(op.facts.dims);
+    args.types = raw(op.facts.types);
+    args.strides = raw(op.facts.strides);
+    args.known_as = raw(op.facts.known_as);
+    args_.Clear();
+    AddOpArgs(op, &args_);
+    args.other = raw(args_.text());
+    return args;
+  }
+
+  void Draw(const Op& op, std::size_t first, std::size_t end) {
+    const trace::Event& call = slice_.events[launches_[first].event];
+    const std::int64_t begin = call.ts_ns;
+    std::int64_t last = call.end_ns();
+    for (std::size_t i = first; i < end; ++i)
+      last = std::max(last, slice_.events[launches_[i].event].end_ns());
+    writer_.AddNs(EventKind::kCpuOp, writer_.Category(EventKind::kCpuOp), track_,
+                  writer_.Name(op.name), begin, last - begin);
+    Describe(static_cast<std::uint32_t>(slice_.events.size() - 1), op);
+    ++out_.drawn;
+  }
+
+  const HostThread& thread_;
+  const LaunchedWorks& launched_;
+  OpTable& ops_;
+  FactsReader facts_;
+  EventKinds kinds_;
+  std::vector<Made> made_;  // by kind
+  HostLine out_;
+  DecodedSlice& slice_;
+  SliceWriter writer_;
+  std::uint32_t track_ = 0;
+  EventFacts found_;
+  ArgText args_;
+  std::vector<std::string_view> stats_;
+  std::vector<Launch> launches_;
+  std::set<const Op*> lone_;
+  std::unordered_map<const Op*, Args> told_;
+};
+
+}  // namespace
+
+std::vector<const Plane*> HostPlanes(const Space& space) {
+  constexpr std::string_view kNoThreads[] = {"/host:metadata", "/host:__ScopeRangeCallStack__",
+                                             "/host:tfstreamz"};
+  std::vector<const Plane*> planes;
+  for (const Plane& plane : space.planes) {
+    if (plane.name.starts_with("/host:") &&
+        std::ranges::find(kNoThreads, plane.name) == std::end(kNoThreads))
+      planes.push_back(&plane);
+  }
+  return planes;
+}
+
+void MarkRunsAsSteps(std::string_view program, std::vector<HostLine>* lines) {
+  const auto launches = [&](const HostLine& line) {
+    const auto found = line.launched.find(program);
+    return found == line.launched.end() ? std::size_t{0} : found->second.size();
+  };
+  const auto most = std::ranges::max_element(*lines, {}, launches);
+  if (most == lines->end() || launches(*most) == 0) return;
+  const std::string wanted = fmt::format("{}{}", program, kExecution);
+  DecodedSlice& slice = most->events.slice;
+  std::vector<std::int64_t>& when = most->launched.at(program);
+  std::sort(when.begin(), when.end());
+  std::vector<std::uint32_t> runs;
+  for (const std::uint32_t e : most->executions) {
+    const trace::Event& run = slice.events[e];
+    const auto first = std::lower_bound(when.begin(), when.end(), run.ts_ns);
+    if (slice.names[run.name] == wanted && first != when.end() && *first <= run.end_ns())
+      runs.push_back(e);
+  }
+  if (runs.size() < 2) return;
+  std::stable_sort(runs.begin(), runs.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return slice.events[a].ts_ns < slice.events[b].ts_ns;
+  });
+  SliceWriter writer(&slice);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    trace::Event& run = slice.events[runs[i]];
+    run.kind = EventKind::kUserAnnotation;
+    run.category = writer.Category(run.kind);
+    run.name = writer.Name(fmt::format("{}#step_num={}#", wanted, i));
+  }
+}
+
+HostLine ReadHostLine(const HostThread& thread, const LaunchedWorks& launched, OpTable* ops) {
+  return ThreadReader(thread, launched, ops).Run();
+}
+
+}  // namespace jarvis::trace::xplane

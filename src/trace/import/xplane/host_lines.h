@@ -1,0 +1,52 @@
+// The threads of the host: every line is one. Launches become work of an op: the op's own event
+// where the profiler recorded one around them, else one that is drawn around them, as a profile of
+// XLA names the op of a launch but need not mark its begin and end.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/import/xplane/device_lines.h"
+#include "trace/import/xplane/op_table.h"
+#include "trace/import/xplane/space.h"
+
+namespace jarvis::trace::xplane {
+
+// The planes with threads of the host, in the order of the file.
+std::vector<const Plane*> HostPlanes(const Space& space);
+
+// What was launched, by correlation.
+struct LaunchedWork {
+  const Op* op = nullptr;    // null: none is named, or work of several ops has it (a graph)
+  std::uint64_t kernel = 0;  // hash of its first work's name
+};
+using LaunchedWorks = std::unordered_map<std::int64_t, LaunchedWork>;
+
+struct HostThread {
+  const Plane* plane = nullptr;
+  const Line* line = nullptr;
+  std::string pid;
+  bool amd = false;
+};
+
+struct HostLine {
+  LineEvents events;
+  std::vector<std::int64_t> launches;  // correlations of its calls
+  std::uint64_t drawn = 0;             // ops around launches, with no event of their own
+  std::uint64_t allocations = 0;
+  bool step_marks = false, python = false;
+  std::map<std::string_view, std::vector<std::int64_t>> launched;  // by program: when, its work
+  // Runs of programs, as the host marks them: events of the slice.
+  std::vector<std::uint32_t> executions;
+};
+
+// Makes the runs of a program steps, those on the thread that launches most of its work that
+// launched some: for profiles that mark none. Where it did not run twice there nothing changes.
+void MarkRunsAsSteps(std::string_view program, std::vector<HostLine>* lines);
+
+HostLine ReadHostLine(const HostThread& thread, const LaunchedWorks& launched, OpTable* ops);
+
+}  // namespace jarvis::trace::xplane

@@ -1,0 +1,198 @@
+#include "trace/import/xplane/recording.h"
+
+#include <bit>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/limits.h"
+#include "base/text.h"
+#include "trace/json_text.h"
+
+namespace jarvis::trace::xplane {
+namespace {
+
+std::string Quoted(std::string_view text) {
+  return fmt::format("\"{}\"", Escape(ValidUtf8(text)));
+}
+
+std::optional<double> NumberAt(const Plane& plane, std::string_view name) {
+  const Stat* stat = plane.Find(name);
+  if (stat == nullptr) return std::nullopt;
+  using Kind = Stat::Kind;
+  if (stat->kind == Kind::kDouble) return std::bit_cast<double>(stat->number);
+  if (stat->kind == Kind::kSigned || stat->kind == Kind::kUnsigned)
+    return static_cast<double>(static_cast<std::int64_t>(stat->number));
+  return ParseDouble(plane.TextOf(*stat));
+}
+
+std::string DevicesText(const std::vector<DevicePlane>& devices) {
+  struct Property {
+    std::string_view stat, key;
+  };
+  constexpr Property kProperties[] = {
+      {"memory_size", "totalGlobalMem"},
+      {"core_count", "numSms"},
+      {"compute_cap_major", "computeMajor"},
+      {"compute_cap_minor", "computeMinor"},
+      {"clock_rate", "clockRateKHz"},
+      {"memory_bandwidth", "memoryBandwidth"},
+      {"peak_teraflops_per_second", "peakTeraflops"},
+      {"peak_hbm_bw_gigabytes_per_second", "peakMemoryGigabytes"},
+  };
+  std::vector<std::string> texts;
+  for (const DevicePlane& device : devices) {
+    const auto number = ParseInt(device.name);
+    if (!number) continue;
+    const Stat* type = device.plane->Find("device_type_string");
+    const std::string name(type == nullptr ? std::string_view() : device.plane->TextOf(*type));
+    std::string text = fmt::format("{{\"id\":{},\"name\":{}", *number,
+                                   Quoted(Shortened(name, limits::kDeviceNameBytesMax)));
+    for (const Property& property : kProperties) {
+      constexpr double kMost = 9e15;
+      const auto value = NumberAt(*device.plane, property.stat);
+      if (value && *value >= 0 && *value < kMost)
+        text += fmt::format(",\"{}\":{}", property.key, *value);
+    }
+    texts.push_back(text + "}");
+  }
+  return fmt::format("[{}]", fmt::join(texts, ","));
+}
+
+class Teller {
+ public:
+  Teller(const Space& space, const Found& found) : space_(space), found_(found) {}
+
+  Recording Run() {
+    Lacks();
+    Drawn();
+    Skipped();
+    Said();
+    told_.record_work =
+        "profile on the machine with the device: jax.profiler.start_trace(DIR) ... stop_trace()";
+    told_.record_ops = kHost;
+    told_.record_shapes = kPrograms;
+    return std::move(told_);
+  }
+
+ private:
+  static constexpr std::string_view kHost =
+      "profile with the host's events: jax.profiler.ProfileOptions, host_tracer_level 2";
+  static constexpr std::string_view kPrograms =
+      "profile with enable_hlo_proto (the default of jax.profiler.ProfileOptions), and while the "
+      "programs run that are meant";
+
+  void Note(std::string code, std::uint64_t count, std::string text, std::string_view record) {
+    told_.notes.push_back({std::move(code), std::move(text), count, std::string(record)});
+  }
+
+  void Lacks() {
+    if (!found_.host && found_.work > 0)
+      Note("no_host_events", 0,
+           "The profile holds no events of the host: why a device was idle cannot be told.", kHost);
+    if (found_.ops && !found_.programs && !found_.tpu)
+      Note("no_programs", 0,
+           "The profile holds no compiled programs (HLO): ops have names and times, and no shapes, "
+           "types or source lines.",
+           kPrograms);
+    if (found_.unresolved > 0 && found_.programs)
+      Note("unresolved_ops", found_.unresolved,
+           fmt::format("{} ops are in none of the profile's programs: they have no shapes.",
+                       found_.unresolved),
+           kPrograms);
+    if (!found_.step_marks && found_.work > 0)
+      Note("no_step_marks", 0, "The profile marks no steps.",
+           "wrap each step: with jax.profiler.StepTraceAnnotation(\"train\", step_num=n)");
+    if (found_.host && !found_.python)
+      Note("no_python_frames", 0, "The profile holds no Python frames.",
+           "profile with python_tracer_level 1");
+    Note("not_in_xplane", 0,
+         "A profile of XLA holds no autograd graph, no process groups and no arguments' values: "
+         "phases are those that JAX writes into names of ops, groups those of the programs.",
+         "");
+  }
+
+  void Drawn() {
+    if (found_.drawn > 0)
+      Note("drawn_ops", found_.drawn,
+           fmt::format("{} ops are drawn around their launches, which name them: the profile has "
+                       "no event of theirs, so what the host does between launches is not theirs.",
+                       found_.drawn),
+           "");
+    if (found_.drawn_alone > 0)
+      Note("ops_without_launch", found_.drawn_alone,
+           fmt::format("{} ops have no launch in the profile: they are drawn at the begin of their "
+                       "program's run, and say nothing of the host.",
+                       found_.drawn_alone),
+           found_.tpu ? "" : kHost);
+  }
+
+  void Skipped() {
+    const auto seen = [&](std::string what, std::uint64_t count) {
+      if (count > 0) told_.seen.push_back({std::move(what), count, std::nullopt});
+    };
+    seen("events that are totals, without a time", found_.totals);
+    seen("events of lines that are drawn from others", found_.drawn_lines);
+    seen("allocations and frees of device memory", found_.allocations);
+    for (const Plane& plane : space_.planes) {
+      std::uint64_t events = 0;
+      for (const Line& line : plane.lines)
+        events += line.events;
+      const bool read = plane.name.starts_with("/host:") ||
+                        plane.name.starts_with("/device:GPU:") ||
+                        plane.name.starts_with("/device:TPU:");
+      if (!read) seen("events of the plane " + OneLine(ValidUtf8(plane.name)), events);
+    }
+  }
+
+  void Said() {
+    constexpr std::size_t kToldMax = 8;
+    std::size_t told = 0;
+    for (const auto* list : {&space_.errors, &space_.warnings}) {
+      for (const std::string_view text : *list) {
+        if (told++ == kToldMax) return;
+        Note("profiler_said", 0, "The profiler wrote: " + Shortened(OneLine(ValidUtf8(text)), 300),
+             "");
+      }
+    }
+  }
+
+  const Space& space_;
+  const Found& found_;
+  Recording told_;
+};
+
+std::optional<std::int64_t> StartOf(const Space& space) {
+  for (const Plane& plane : space.planes) {
+    if (plane.name != "Task Environment") continue;
+    if (const Stat* stat = plane.Find("profile_start_time"))
+      return static_cast<std::int64_t>(stat->number);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<TopLevelValue> ValuesOf(const Space& space, const std::vector<DevicePlane>& devices,
+                                    const Found& found) {
+  std::vector<TopLevelValue> values = {{"schemaVersion", "1"}};
+  if (!devices.empty()) values.push_back({"deviceProperties", DevicesText(devices)});
+  bool amd = false, nvidia = false;
+  for (const DevicePlane& device : devices) {
+    amd = amd || device.amd;
+    nvidia = nvidia || (!device.amd && !device.tpu);
+  }
+  if (amd) values.push_back({"rocprofiler", "1"});
+  if (nvidia && !amd) values.push_back({"cupti_version", "1"});
+  Recording recording = Teller(space, found).Run();
+  recording.time_zero_utc_ns = StartOf(space);
+  values.push_back(ValueOf(recording));
+  if (!space.hostnames.empty())
+    values.push_back({"hostname", Quoted(Shortened(ValidUtf8(space.hostnames.front()), 200))});
+  return values;
+}
+
+}  // namespace jarvis::trace::xplane
