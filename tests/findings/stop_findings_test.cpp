@@ -73,6 +73,30 @@ TEST_CASE("memory that is only taken, or given back in one flush, is growth") {
   CHECK(FoundBy(Analyze(flush), Pattern::kAllocatorChurn) == nullptr);
 }
 
+TEST_CASE("a cache that is emptied in mid-run is no first call") {
+  const auto flush = [](bool launched) {
+    TraceText text;
+    double at = 10;
+    if (launched) {
+      for (int i = 0; i < 20; ++i, at += 100)
+        text.OpWithKernel("aten::relu", at, 90, "k", at + 95, 50, i + 1);
+    }
+    text.Op("aten::cat", at, 60'000);
+    for (int k = 0; k < 5; ++k)
+      text.Runtime("cudaFree", at + 10 + 10'000 * k, 9'900, 1000 + k);
+    text.Runtime("cudaMalloc", at + 51'000, 8'000, 1010);
+    at += 60'100;
+    for (int i = 0; i < 20; ++i, at += 100)
+      text.OpWithKernel("aten::relu", at, 90, "k", at + 95, 50, 100 + i);
+    return Analyze(text.Annotation("ProfilerStep#1", 0, at + 20));
+  };
+  const auto once_ms = [](const Analyzed& one) {
+    return static_cast<double>(one.analysis.frames->frames.base.one_time_ns) / 1e6;
+  };
+  CHECK(once_ms(flush(true)) < 5);
+  CHECK(once_ms(flush(false)) > 40);  // before any work it is the start
+}
+
 // The main thread stands for 1 ms behind every tenth op; another one runs `other` meanwhile.
 TraceText Standing(std::string_view other) {
   std::vector<double> stops;
@@ -172,6 +196,34 @@ TEST_CASE("a clock that rises, and a few slower kernels, are no drop") {
   CHECK(FoundBy(Analyze(Rounds(8, true)), Pattern::kClockDrop) == nullptr);
   CHECK(FoundBy(Analyze(Rounds(3)), Pattern::kClockDrop) == nullptr);
   CHECK(FoundBy(Analyze(Rounds(0)), Pattern::kClockDrop) == nullptr);
+}
+
+// 20 products of `kernel` and as many pointwise ops, on `platform`.
+Analyzed Products(std::string_view kernel, std::string_view platform) {
+  TraceText text;
+  double at = 0;
+  for (int i = 0; i < 20; ++i, at += 220) {
+    text.OpWithKernel("aten::mm", at, 10, kernel, at + 12, 120, 2 * i + 1,
+                      Shapes("[[4096,4096],[4096,4096]]", "float"));
+    text.OpWithKernel("aten::relu", at + 110, 10, "vectorized_elementwise_kernel", at + 135, 60,
+                      2 * i + 2, Shapes("[[4096,4096]]", "float", 1));
+  }
+  return Analyze(text, platform);
+}
+
+TEST_CASE("16 bits are priced for the whole workload where TF32 runs") {
+  constexpr std::string_view kTf32 = "ampere_tf32_s1688gemm_fp32_128x128_ldg8_f2f_stages_32x1_nn";
+  const Analyzed one = Products(kTf32, "A100-SXM4-40GB");
+  const Finding* finding = FoundBy(one, Pattern::kNarrowerPrecision);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->count == 40);
+  CHECK(finding->savings_ms->high == doctest::Approx(20 * (0.12 + 0.06) / 2).epsilon(0.05));
+  CHECK(finding->path_b.empty());
+  // Nothing to gain: 16 bits already, or a device that computes both alike.
+  CHECK(FoundBy(Products("ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_nn",
+                         "A100-SXM4-40GB"),
+                Pattern::kNarrowerPrecision) == nullptr);
+  CHECK(FoundBy(Products(kTf32, "V100-SXM2-16GB"), Pattern::kNarrowerPrecision) == nullptr);
 }
 
 }  // namespace

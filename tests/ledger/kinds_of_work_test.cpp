@@ -161,6 +161,22 @@ TEST_CASE("what a name does not tell, the op that launched it does") {
   CHECK(under("vllm::moe_forward").kind == WorkKind::kUnknown);
 }
 
+TEST_CASE("a product below a convolution is the convolution") {
+  constexpr std::string_view kName = "volta_sgemm_128x64_nn";  // as Winograd's and im2col's
+  const auto under = [&](std::string_view op) {
+    return KindIn(TraceText().OpWithKernel(op, 0, 20, kName, 30, 5, 1), kName);
+  };
+  CHECK(under("aten::cudnn_convolution").kind == WorkKind::kConvolution);
+  CHECK(under("aten::cudnn_convolution").precision == ClassifyKernelName(kName).precision);
+  CHECK(under("aten::addmm").kind == WorkKind::kProduct);
+  CHECK(under("mylib::thing").kind == WorkKind::kProduct);
+  // What changes layouts there stays what it is.
+  constexpr std::string_view kLayout = "void cudnn::ops::nchwToNhwcKernel<float, float, float>";
+  const TraceText text =
+      TraceText().OpWithKernel("aten::cudnn_convolution", 0, 20, kLayout, 30, 5, 1);
+  CHECK(KindIn(text, kLayout).kind == WorkKind::kLayout);
+}
+
 TEST_CASE("only the innermost ops are asked") {
   TraceText text;
   text.Op("aten::mm", 0, 50);
