@@ -277,7 +277,13 @@ std::string PythonSentence(const findings::Analysis& analysis, const HostCause& 
 
 std::string LaunchTitle(const findings::Analysis& analysis, const HostCause& cause) {
   if (cause.ahead) return AheadTitle(analysis, cause);
-  const std::string at = IsRamp(analysis, cause) ? " at the start of " : " in ";
+  // The figure is of all places: one of them is named alone only where it has nearly all.
+  constexpr double kAllButSome = 0.9;
+  const bool all =
+      !cause.places.empty() && cause.places.front().idle_ms >= kAllButSome * cause.idle_ms;
+  const std::string at = IsRamp(analysis, cause) ? " at the start of "
+                         : all                   ? " in "
+                                                 : ", most of it in ";
   const std::string where = cause.places.empty() ? "" : at + PlaceName(cause.places.front().name);
   if (cause.ramp) {
     return fmt::format("Launches come late{}, GPU idle {}",
