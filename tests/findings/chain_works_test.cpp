@@ -184,12 +184,16 @@ TEST_CASE("an embedding's backward pass in fp32 has a cause, one in 16 bits has 
   Operation half = backward;
   half.args = "(1024,64) bf16";
   categories[0].operations = {backward, half};
-  FindEmbeddings(&categories);
+  FindEmbeddings(std::nullopt, &categories);
   const auto& cause = categories[0].operations[0].cause;
   REQUIRE(cause);
   CHECK(cause->pattern == Pattern::kEmbeddingBackward);
   CHECK(cause->a->saved_part.high == doctest::Approx(0.5 * 0.75 + 0.25));
   CHECK_FALSE(categories[0].operations[1].cause);
+  // Far below the bandwidth: 2 x 256 KiB need 0.5 us at 1 TB/s, and it takes 100.
+  categories[0].operations[0].cause.reset();
+  FindEmbeddings(1.0, &categories);
+  CHECK(categories[0].operations[0].cause->a->saved_part.mid > 0.95);
 }
 
 }  // namespace

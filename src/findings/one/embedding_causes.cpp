@@ -34,7 +34,12 @@ double SortPart(const Operation& operation) {
 // The part of its time that goes at so much of the bandwidth, where gradients are read and rows
 // written once; 0: not known.
 double FasterPart(const Operation& operation, double tb_per_s) {
-  const std::vector<Shape> shapes = ParseShapes(operation.dims);
+  // Of the gradient, which is the first operand: "(32,512,1024) fp32<br>(32,512) int64".
+  const std::size_t open = operation.args.find('(');
+  const std::size_t close = operation.args.find(')', open);
+  if (open == std::string::npos || close == std::string::npos) return 0;
+  const std::vector<Shape> shapes =
+      ParseShapes("[[" + operation.args.substr(open + 1, close - open - 1) + "]]");
   if (shapes.empty() || operation.mean_us <= 0 || tb_per_s <= 0) return 0;
   constexpr double kBytes = 2 * 4;
   return std::max(0.0,
