@@ -273,7 +273,7 @@ TEST_CASE("milliseconds missing in arbitrary short calls: the host was not runni
 }
 
 TEST_CASE("begins on one tick are the scheduler's") {
-  const Descheduled found = TrustOf(Freezing(7, 23, 6, 4000)).descheduled;
+  const Descheduled found = TrustOf(Freezing(7, 23, 6.4, 4000)).descheduled;
   REQUIRE(found.tick.has_value());
   CHECK(found.tick->period_ms == doctest::Approx(4));
   CHECK(found.tick->share_percent >= 50);

@@ -15,8 +15,8 @@ constexpr RuleRow kRows[] = {
      "of type S) on a device with TF32 or XF32 units",
      "on fp32 kernels ({kernel})[[ at {tflops_achieved}]]; the TF32 rate of the device is "
      "{tf32_peak}",
-     "[[Run it under `torch.autocast(\"cuda\", torch.bfloat16)`, where accuracy allows it (bf16 "
-     "peak {bf16_peak}); the smaller step is TF32, which one flag allows.]]",
+     "[[Run it under `torch.autocast(\"cuda\", torch.bfloat16)`, where accuracy allows it; bf16 "
+     "peaks at {bf16_peak}, and TF32, which one flag allows, is the smaller step.]]",
      "Set `torch.set_float32_matmul_precision(\"high\")` once at the start, which allows TF32. "
      "Without touching the code: {environment} in the environment. Inputs of products are then "
      "rounded to 10 bits of mantissa.",
@@ -362,9 +362,9 @@ constexpr RuleRow kRows[] = {
      "launches between, and as many that take it",
      "in {calls} calls, {rounds} rounds of giving memory back and taking it again[[, most of it "
      "below {op}]]: {free} waits until the GPU is done, and the GPU then waits for the host",
-     "Take what gives memory back out of the step: `torch.cuda.empty_cache()`, a tensor outside "
+     "Take what gives memory back out of the step; `torch.cuda.empty_cache()`, a tensor outside "
      "the caching allocator, a new stream or graph pool in each call.",
-     "Set {setting}, so that the cache is not flushed for lack of one large block. If memory is "
+     "Set {setting}; the cache is then not flushed for lack of one large block. If memory is "
      "short, a smaller batch costs less than these calls.",
      "A cache that grows in the first steps; one flush.", "none of the calls",
      "the calls in this trace"},
@@ -373,8 +373,8 @@ constexpr RuleRow kRows[] = {
      "process runs a Python function for most of that time and not much longer",
      "in another thread of the process, in {stops} stretches of up to {longest} in which the main "
      "thread stands still: both need the interpreter's lock (GIL)",
-     "Run {holder} in a process of its own (`multiprocessing`, `DataLoader` workers) instead of a "
-     "thread, or call code there that releases the lock.",
+     "Run {holder} in a process of its own, not in a thread; `multiprocessing` or `DataLoader` "
+     "workers do, and so does code that releases the lock.",
      "", "Threads that wait (locks, queues, sockets) hold no lock.", "none of the stretches",
      "the stretches in this trace"},
     {Pattern::kPythonStops,
@@ -382,9 +382,10 @@ constexpr RuleRow kRows[] = {
      "what it takes at that place as a rule, in at most a quarter of the visits",
      "in {stops} stops of up to {longest}, the longest in {place}, where as a rule there is almost "
      "nothing between the two calls",
-     "Call `gc.collect()` and `gc.freeze()` after set-up and `gc.disable()` around the loop, with "
-     "a `gc.collect()` where a pause does no harm. If stops of this length stay, look for other "
-     "work on these cores (`perf sched timehist`).",
+     "Call `gc.freeze()` after set-up and `gc.disable()` around the loop; `gc.collect()` goes "
+     "where "
+     "a pause does no harm. If stops of this length stay, look for other work on these cores "
+     "(`perf sched timehist`).",
      "Keep other programs off the cores (`taskset`, `numactl`), which tells the other cause apart.",
      "Places that are long each time; profiler events; first calls.", "none of the stops",
      "other visits of the place in this trace"},
@@ -394,10 +395,11 @@ constexpr RuleRow kRows[] = {
      "from {from} of {of} on: {kernels} kernels that run before it, too, take {factor} times as "
      "long, as they do when the GPU lowers its clock [inferred]",
      "",
-     "Find what lowers the clock while the program runs: `nvidia-smi -q -d "
-     "CLOCK,POWER,PERFORMANCE` (AMD: `rocm-smi --showclocks --showpower --showtemp`). Raise the "
-     "power limit, improve cooling, take other work off the GPU, or lock a clock that it can hold "
-     "(`nvidia-smi -lgc`), so that steps compare.",
+     "Find what lowers the clock while the program runs; `nvidia-smi -q -d "
+     "CLOCK,POWER,PERFORMANCE` "
+     "(AMD: `rocm-smi --showclocks --showpower --showtemp`) says. Raise the power limit, improve "
+     "cooling, take other work off the GPU, or lock a clock that it can hold (`nvidia-smi -lgc`), "
+     "so that steps compare.",
      "Kernels of which some get slower and others do not.", "what the same kernels take before",
      "the same kernels in this trace"},
     {Pattern::kNarrowerPrecision,
@@ -417,9 +419,10 @@ constexpr RuleRow kRows[] = {
      "in {slow} of {calls} calls of equal sizes: {slow_us} against {usual_us}, {times} times as "
      "long[[; their strides are {strides}, those of the others {usual_strides}]][[; they run on "
      "{slow_kernel}, the others on {kernel}]][[; called in {where}]]",
-     "[[Make the input contiguous where it is made (`.contiguous()`, or a layout that the next op "
-     "reads along): strides {strides} read across rows.]] Bring these calls to what the others "
-     "take: compare layout, alignment and values of their inputs.",
+     "Bring these calls to what the others take; compare layout, alignment and values of their "
+     "inputs.[[ With strides {strides} they read across rows: make the input contiguous where it "
+     "is "
+     "made (`.contiguous()`, or a layout that the next op reads along).]]",
      "", "Ops whose work hangs on values: attention over lengths, experts, sorting, indexing.",
      "the other calls; half of the difference for the least saving", "the same op in this trace"},
 };

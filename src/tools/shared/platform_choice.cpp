@@ -18,11 +18,14 @@ constexpr const char* kHowToGive =
     "pass platform: a name (MI300X, H100...) or a JSON file with name, mem_bw_gbps and "
     "max_achievable_tflops";
 
+// A few of the many; docs/platforms.md has all.
 std::string NamesOf() {
+  constexpr std::size_t kNamed = 20;
+  const std::span<const perf::Platform> all = perf::Platforms();
   std::string names;
-  for (const perf::Platform& platform : perf::Platforms())
-    names += (names.empty() ? "" : ", ") + platform.name;
-  return names;
+  for (std::size_t i = 0; i < kNamed; ++i)
+    names += (names.empty() ? "" : ", ") + all[i * all.size() / kNamed].name;
+  return names + fmt::format(" and {} more", all.size() - kNamed);
 }
 
 Result<PlatformChoice> Named(const io::FilePolicy& files, const std::string& wanted) {
