@@ -263,4 +263,11 @@ std::optional<std::int64_t> CauseContext::ReducedDimension(const trace::Args& ar
   return values.size() < 2 ? std::nullopt : OnlyNumber(values[1]);
 }
 
+Range SavedAtTensorRate(double now, double rate, double least) {
+  const auto saved = [&](double share) {
+    return std::max(0.0, 1 - std::max(now / (share * rate), least));
+  };
+  return {saved(limits::kTensorLow), saved(limits::kTensorMid), saved(limits::kTensorHigh)};
+}
+
 }  // namespace jarvis::findings

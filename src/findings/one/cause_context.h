@@ -82,4 +82,8 @@ class CauseContext {
   std::map<std::string, std::uint32_t, std::less<>> first_;  // by operation id
 };
 
+// The part of a product's time that goes if matrix units of `rate` TFLOPS/s compute what now runs
+// at `now` TFLOPS/s, at the usual shares of the rate; `least`: the part that memory keeps.
+Range SavedAtTensorRate(double now, double rate, double least);
+
 }  // namespace jarvis::findings

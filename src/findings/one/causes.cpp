@@ -140,14 +140,7 @@ class CauseFinder {
     if (sized ? !recorded || *recorded <= 0 : !fp32) return false;
     const double now = sized ? *recorded : fp32->tflops;
     const double least = sized ? MemoryPart(*o) : 0;
-    const auto parts = [&](double rate, double at_least) {
-      const auto saved = [&](double share) {
-        return std::max(0.0, 1 - std::max(now / (share * rate), at_least));
-      };
-      return Range{saved(limits::kTensorLow), saved(limits::kTensorMid),
-                   saved(limits::kTensorHigh)};
-    };
-    Range part = parts(peak->tflops, least);
+    Range part = SavedAtTensorRate(now, peak->tflops, least);
     if (!sized) part.low = 0;
     if (part.high <= 0) return false;
     const bool amd = platform->vendor == "AMD";
@@ -164,7 +157,7 @@ class CauseFinder {
     // Half the bytes of fp32, and the same shares of a higher rate: never less than TF32 saves.
     if (const auto bf16 = perf::PeakFor(*platform, "matrix_bf16")) {
       o->cause->facts.push_back(NumberFact("bf16_peak", bf16->tflops, "TFLOPS/s"));
-      o->cause->a = Target{parts(bf16->tflops, least / 2),
+      o->cause->a = Target{SavedAtTensorRate(now, bf16->tflops, least / 2),
                            fmt::format("{:.0f} % of the bf16 peak", limits::kTensorHigh * 100),
                            target.source};
     }
