@@ -28,8 +28,9 @@ constexpr double kLongShareMax = 0.1;   // of the calls of a name
 constexpr std::uint64_t kCallsMin = 4;  // of a name, to know what is usual
 constexpr double kOfOneNameMax = 0.4;   // of the pieces: else it is that call which is slow
 constexpr double kSharePercentMin = 1;  // of the host's time: less is noise of any machine
-constexpr double kBetweenCalls = 1.5;   // times the longest piece inside a call
-constexpr std::int64_t kActiveMin = 3;  // events of other threads
+constexpr std::int64_t kBetweenLeastNs = 1'000'000;  // or as long as those inside calls
+constexpr double kBetweenCalls = 1.5;                // times the longest piece inside a call
+constexpr std::int64_t kActiveMin = 3;               // events of other threads
 
 class FreezeFinder {
  public:
@@ -141,7 +142,7 @@ class FreezeFinder {
     for (const SilentPiece& piece : out_.pieces)
       inside.push_back(piece.ns());
     const std::int64_t total = std::accumulate(inside.begin(), inside.end(), std::int64_t{0});
-    const std::int64_t least = LowerMedian(std::move(inside));
+    const std::int64_t least = std::min(LowerMedian(std::move(inside)), kBetweenLeastNs);
     std::vector<SilentPiece> between;
     std::int64_t between_total = 0;
     const double most = kBetweenCalls * static_cast<double>(longest);
