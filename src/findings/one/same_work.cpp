@@ -261,7 +261,7 @@ class SlowCallFinder {
 
   bool IsOfKernels(const Call& call) const {
     const auto& kernels = calls_.calls[call.call].kernels;
-    return std::all_of(kernels.begin(), kernels.end(), [&](EventIndex e) {
+    return !kernels.empty() && std::all_of(kernels.begin(), kernels.end(), [&](EventIndex e) {
       return calls_.events()[e].kind == trace::EventKind::kKernel;
     });
   }
