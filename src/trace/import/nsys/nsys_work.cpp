@@ -30,6 +30,75 @@ constexpr std::array<std::string_view, 5> kSyncs = {"Unknown", "Event Sync", "St
                                                     "Stream Sync", "Context Sync"};
 constexpr std::int64_t kNoEventId = 0xFFFFFFFF;
 
+// Of CUPTI_ACTIVITY_KIND_KERNEL
+enum KernelColumn : int {
+  kStart,
+  kEnd,
+  kDevice,
+  kStream,
+  kCorrelation,
+  kPid,
+  kDemangled,
+  kShort,
+  kMangled,
+  kGrid,
+  kBlock = kGrid + 3,
+  kRegisters = kBlock + 3,
+  kStatic,
+  kDynamic,
+  kContext,
+  kLocal,
+  kGraph,
+  kNode,
+  kCluster
+};
+std::vector<std::string_view> KernelColumns() {
+  return {"start",
+          "end",
+          "deviceId",
+          "streamId",
+          "correlationId",
+          "globalPid",
+          "demangledName",
+          "shortName",
+          "mangledName",
+          "gridX",
+          "gridY",
+          "gridZ",
+          "blockX",
+          "blockY",
+          "blockZ",
+          "registersPerThread",
+          "staticSharedMemory",
+          "dynamicSharedMemory",
+          "contextId",
+          "localMemoryPerThread",
+          "graphId",
+          "graphNodeId",
+          "clusterX",
+          "clusterY",
+          "clusterZ"};
+}
+std::array<std::int64_t, 17> KernelKey(io::SqliteRows& row, std::int64_t device) {
+  return {row.Int(kGrid),
+          row.Int(kGrid + 1),
+          row.Int(kGrid + 2),
+          row.Int(kBlock),
+          row.Int(kBlock + 1),
+          row.Int(kBlock + 2),
+          row.Int(kRegisters),
+          row.Int(kStatic),
+          row.Int(kDynamic),
+          row.Int(kContext),
+          row.Int(kCluster),
+          row.Int(kCluster + 1),
+          row.Int(kCluster + 2),
+          row.Int(kLocal),
+          row.Int(kGraph),
+          row.Int(kNode),
+          device};
+}
+
 }  // namespace
 
 StringId NsysWork::ArgsOf(const KernelArgs::Key& key) {
@@ -77,100 +146,38 @@ bool NsysWork::Placed(std::int64_t device, std::int64_t global_pid, const char* 
   return true;
 }
 
+// The name of a row's kernel, which may stand in three columns.
+StringId NsysWork::KernelName(io::SqliteRows& row) {
+  const std::int64_t id = row.Int(kDemangled);
+  StringId name = NameOf(id);
+  std::int64_t other_id = kNoCell;
+  if (name == kNoString) name = NameOf(other_id = row.Int(kShort));
+  if (name == kNoString) name = NameOf(row.Int(kMangled));
+  if (name != kNoString) return name;
+  ++tally.counts["kernels without a name"];
+  const std::int64_t shown = id != kNoCell ? id : other_id;
+  return writer_.Name(shown == kNoCell ? std::string("kernel") : fmt::format("kernel {}", shown));
+}
+
 Status NsysWork::Kernels() {
-  enum : int {
-    kStart,
-    kEnd,
-    kDevice,
-    kStream,
-    kCorrelation,
-    kPid,
-    kDemangled,
-    kShort,
-    kMangled,
-    kGrid,
-    kBlock = kGrid + 3,
-    kRegisters = kBlock + 3,
-    kStatic,
-    kDynamic,
-    kContext,
-    kLocal,
-    kGraph,
-    kNode,
-    kCluster
-  };
-  EachRow("CUPTI_ACTIVITY_KIND_KERNEL",
-          {"start",
-           "end",
-           "deviceId",
-           "streamId",
-           "correlationId",
-           "globalPid",
-           "demangledName",
-           "shortName",
-           "mangledName",
-           "gridX",
-           "gridY",
-           "gridZ",
-           "blockX",
-           "blockY",
-           "blockZ",
-           "registersPerThread",
-           "staticSharedMemory",
-           "dynamicSharedMemory",
-           "contextId",
-           "localMemoryPerThread",
-           "graphId",
-           "graphNodeId",
-           "clusterX",
-           "clusterY",
-           "clusterZ"},
-          4, [&](io::SqliteRows& row) -> Status {
-            const std::int64_t start = row.Time(kStart);
-            const std::int64_t end = row.Time(kEnd);
-            const std::int64_t device = row.Int(kDevice);
-            OwnerId gpu = 0;
-            if (!Timed(start, end, "kernels") || !Placed(device, row.Int(kPid), "kernels", &gpu))
-              return {};
-            const std::int64_t id = row.Int(kDemangled);
-            StringId name = NameOf(id);
-            std::int64_t other_id = kNoCell;
-            if (name == kNoString) name = NameOf(other_id = row.Int(kShort));
-            if (name == kNoString) name = NameOf(row.Int(kMangled));
-            if (name == kNoString) {
-              ++tally.counts["kernels without a name"];
-              const std::int64_t shown = id != kNoCell ? id : other_id;
-              name = writer_.Name(shown == kNoCell ? std::string("kernel")
-                                                   : fmt::format("kernel {}", shown));
-            }
-            Args args;
-            args.correlation = Correlation(last_process_of_gpu_, row.Int(kCorrelation));
-            args.stream = row.Int(kStream);
-            const std::int64_t node = row.Int(kNode);
-            if (node != kNoCell && args.correlation != jarvis::trace::kAbsent)
-              graphs_by_node_.insert(args.correlation);
-            const KernelArgs::Key key = {row.Int(kGrid),
-                                         row.Int(kGrid + 1),
-                                         row.Int(kGrid + 2),
-                                         row.Int(kBlock),
-                                         row.Int(kBlock + 1),
-                                         row.Int(kBlock + 2),
-                                         row.Int(kRegisters),
-                                         row.Int(kStatic),
-                                         row.Int(kDynamic),
-                                         row.Int(kContext),
-                                         row.Int(kCluster),
-                                         row.Int(kCluster + 1),
-                                         row.Int(kCluster + 2),
-                                         row.Int(kLocal),
-                                         row.Int(kGraph),
-                                         node,
-                                         device};
-            args.other = kernel_args_.Of(key, [&] { return ArgsOf(key); });
-            const std::int64_t lane = args.stream == kNoCell ? 0 : args.stream;
-            return writer_.Add(
-                {EventKind::kKernel, name, writer_.TrackOf(gpu, lane), start, end - start}, args);
-          });
+  EachRow("CUPTI_ACTIVITY_KIND_KERNEL", KernelColumns(), 4, [&](io::SqliteRows& row) -> Status {
+    const std::int64_t start = row.Time(kStart);
+    const std::int64_t end = row.Time(kEnd);
+    const std::int64_t device = row.Int(kDevice);
+    OwnerId gpu = 0;
+    if (!Timed(start, end, "kernels") || !Placed(device, row.Int(kPid), "kernels", &gpu)) return {};
+    const StringId name = KernelName(row);
+    Args args;
+    args.correlation = Correlation(last_process_of_gpu_, row.Int(kCorrelation));
+    args.stream = row.Int(kStream);
+    if (row.Int(kNode) != kNoCell && args.correlation != jarvis::trace::kAbsent)
+      graphs_by_node_.insert(args.correlation);
+    const KernelArgs::Key key = KernelKey(row, device);
+    args.other = kernel_args_.Of(key, [&] { return ArgsOf(key); });
+    const std::int64_t lane = args.stream == kNoCell ? 0 : args.stream;
+    return writer_.Add({EventKind::kKernel, name, writer_.TrackOf(gpu, lane), start, end - start},
+                       args);
+  });
   return status_;
 }
 

@@ -29,6 +29,7 @@ class NsysWork : public NsysPart {
   // graph, node, device; kNoCell: absent.
   using KernelArgs = MadeTexts<17>;
   StringId ArgsOf(const KernelArgs::Key& key);
+  StringId KernelName(io::SqliteRows& row);
 
   KernelArgs kernel_args_;
   ArgsText text_;
