@@ -185,9 +185,8 @@ constexpr AdviceInfo kAdvices[] = {
      "for "
      "{waits}]]"},
     {A::kPrefetchData, "prefetch_data",
-     "give the DataLoader more workers (`num_workers`, up to the cores there are), or make a "
-     "sample "
-     "cheaper: decode on the GPU, smaller images on disk, a lighter transform. A larger "
+     "give the DataLoader more workers (`num_workers`, up to the cores there are); cheaper samples "
+     "help as well: decode on the GPU, smaller images on disk, a lighter transform. A longer "
      "`prefetch_factor` does not help workers that cannot keep up"},
     {A::kLoaderWorkers, "loader_workers",
      "load in other processes: `DataLoader(num_workers=8, pin_memory=True, "
