@@ -23,14 +23,10 @@ constexpr Row kPlatformRows[] = {
 };
 // Devices that another one equals in all of these.
 constexpr Row kClassRows[] = {
-    {"V100 16 GB", 80, 7, 0, 15, 18},
-    {"V100 32 GB", 80, 7, 0, 31, 36},
-    {"A100 40 GB", 108, 8, 0, 39, 44},
-    {"A100 80 GB", 108, 8, 0, 79, 87},
-    {"H200 141 GB", 132, 9, 0, 139, 152},
-    {"L40 or L40S", 142, 8, 9, 44, 52},
-    {"MI350X or MI355X", 256, 9, 5, 280, 320},
-    {"MI210 or one die of an MI250", 104, 9, 0, 60, 72},
+    {"V100 16 GB", 80, 7, 0, 15, 18},          {"V100 32 GB", 80, 7, 0, 31, 36},
+    {"A100 40 GB", 108, 8, 0, 39, 44},         {"A100 80 GB", 108, 8, 0, 79, 87},
+    {"H200 141 GB", 132, 9, 0, 139, 152},      {"L40 or L40S", 142, 8, 9, 44, 52},
+    {"MI350X or MI355X", 256, 9, 5, 280, 320}, {"MI210 or one die of an MI250", 104, 9, 0, 60, 72},
 };
 
 template <std::size_t N>

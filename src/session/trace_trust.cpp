@@ -91,8 +91,8 @@ Result<std::shared_ptr<const analysis::Descheduled>> DescheduledOf(const LoadedT
   return std::shared_ptr<const analysis::Descheduled>(found, &found->descheduled);
 }
 
-Result<std::shared_ptr<const std::vector<analysis::HostStop>>> HostStopsOf(
-    const LoadedTrace& trace, const Job& job) {
+Result<std::shared_ptr<const std::vector<analysis::HostStop>>> HostStopsOf(const LoadedTrace& trace,
+                                                                           const Job& job) {
   JV_ASSIGN(const auto found, HostTroubleOf(trace, job));
   return std::shared_ptr<const std::vector<analysis::HostStop>>(found, &found->stops);
 }

@@ -1,5 +1,5 @@
-// The marks of steps: "ProfilerStep#12", which the schedule of torch.profiler leaves around each, and
-// "train#step_num=12#", as a StepTraceAnnotation of JAX and TensorFlow writes itself.
+// The marks of steps: "ProfilerStep#12", which the schedule of torch.profiler leaves around each,
+// and "train#step_num=12#", as a StepTraceAnnotation of JAX and TensorFlow writes itself.
 #pragma once
 
 #include <cstdint>

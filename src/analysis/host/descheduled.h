@@ -2,11 +2,13 @@
 // in calls of many names, without a wait for the GPU that explains them. No op is slow then; the
 // process had no CPU.
 //
-// A piece is a silent stretch of at least 0.1 ms inside an op, a Python frame or a runtime call that
-// does not wait, whose name usually takes less than a thirtieth of it and is long in few calls only, while no other thread of the process records anything (a thread that waits for the
+// A piece is a silent stretch of at least 0.1 ms inside an op, a Python frame or a runtime call
+// that does not wait, whose name usually takes less than a thirtieth of it and is long in few calls
+// only, while no other thread of the process records anything (a thread that waits for the
 // interpreter's lock looks the same otherwise). Pieces are evidence if there are at least
-// eight in ops and runtime calls of at least five names, no name with most of them. Then silent stretches between
-// calls are counted, too, as far as they are about as long as what is seen inside calls.
+// eight in ops and runtime calls of at least five names, no name with most of them. Then silent
+// stretches between calls are counted, too, as far as they are about as long as what is seen inside
+// calls.
 #pragma once
 
 #include <cstdint>

@@ -69,10 +69,10 @@ struct WorkloadFacts {
   std::uint64_t main_replays = 0;  // see MainReplays
   std::uint64_t units = 0;         // of the base of time, left out ones as well; 0: not known
   std::map<std::int64_t, std::uint64_t> uploads = {};  // from host to device, by bytes: how often
-  double compiled_us = 0;  // of it launched by compiled regions, replays apart
-  double triton_us = 0;    // of it kernels that Inductor made, replays apart
+  double compiled_us = 0;         // of it launched by compiled regions, replays apart
+  double triton_us = 0;           // of it kernels that Inductor made, replays apart
   double replayed_triton_us = 0;  // of graph_us
-  bool backward = false;   // links from backward nodes to forward ops
+  bool backward = false;          // links from backward nodes to forward ops
 
   double ComputeUs() const { return gpu_us - comm_us; }
   // Shapes are known of a small part alone: what they tell is of another component than the one
