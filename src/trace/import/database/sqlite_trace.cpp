@@ -96,16 +96,6 @@ Result<ImportedTrace> ReadSqlite(const TraceInput& input, const ReadOptions& opt
   return read;
 }
 
-Result<std::unique_ptr<TraceElements>> ElementsOfSqlite(const TraceInput& input,
-                                                        std::uint64_t bytes_max, Job& job) {
-  JV_ASSIGN(ImportedTrace read, ReadSqlite(input, {.bytes_max = bytes_max}, job));
-  return ElementsOfStore(std::move(read), input.file.size);
-}
-
-Result<Survey> SurveySqlite(const TraceInput& input, const ReadOptions& options, Job& job) {
-  return SurveyWhole(kSqliteTrace, input, options, job);
-}
-
 }  // namespace
 
 const Importer kSqliteTrace = {
@@ -114,9 +104,9 @@ const Importer kSqliteTrace = {
     .one_file = true,
     .sniff = &SniffSqlite,
     .read = &ReadSqlite,
-    .survey = &SurveySqlite,
+    .survey = &SurveyByReading<kSqliteTrace>,
     .read_window = &WindowOfWhole,
-    .elements = &ElementsOfSqlite,
+    .elements = &ElementsByReading<&ReadSqlite>,
 };
 
 }  // namespace jarvis::trace

@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 5> kSyncs = {"Unknown", "Event Sync", "St
                                                     "Stream Sync", "Context Sync"};
 constexpr std::int64_t kNoEventId = 0xFFFFFFFF;
 
-// Of CUPTI_ACTIVITY_KIND_KERNEL
+// Of CUPTI_ACTIVITY_KIND_KERNEL. Its first six are also those of copies, fills and graphs.
 enum KernelColumn : int {
   kStart,
   kEnd,
@@ -146,6 +146,24 @@ bool NsysWork::Placed(std::int64_t device, std::int64_t global_pid, const char* 
   return true;
 }
 
+bool NsysWork::Begin(io::SqliteRows& row, const char* what, Work* work) {
+  work->start = row.Time(kStart);
+  work->end = row.Time(kEnd);
+  work->device = row.Int(kDevice);
+  if (!Timed(work->start, work->end, what) ||
+      !Placed(work->device, row.Int(kPid), what, &work->gpu))
+    return false;
+  work->args.correlation = Correlation(last_process_of_gpu_, row.Int(kCorrelation));
+  work->args.stream = row.Int(kStream);
+  return true;
+}
+
+Status NsysWork::Add(EventKind kind, StringId name, const Work& work) {
+  const std::int64_t lane = work.args.stream == kNoCell ? 0 : work.args.stream;
+  return writer_.Add(
+      {kind, name, writer_.TrackOf(work.gpu, lane), work.start, work.end - work.start}, work.args);
+}
+
 // The name of a row's kernel, which may stand in three columns.
 StringId NsysWork::KernelName(io::SqliteRows& row) {
   const std::int64_t id = row.Int(kDemangled);
@@ -161,22 +179,14 @@ StringId NsysWork::KernelName(io::SqliteRows& row) {
 
 Status NsysWork::Kernels() {
   EachRow("CUPTI_ACTIVITY_KIND_KERNEL", KernelColumns(), 4, [&](io::SqliteRows& row) -> Status {
-    const std::int64_t start = row.Time(kStart);
-    const std::int64_t end = row.Time(kEnd);
-    const std::int64_t device = row.Int(kDevice);
-    OwnerId gpu = 0;
-    if (!Timed(start, end, "kernels") || !Placed(device, row.Int(kPid), "kernels", &gpu)) return {};
+    Work work;
+    if (!Begin(row, "kernels", &work)) return {};
     const StringId name = KernelName(row);
-    Args args;
-    args.correlation = Correlation(last_process_of_gpu_, row.Int(kCorrelation));
-    args.stream = row.Int(kStream);
-    if (row.Int(kNode) != kNoCell && args.correlation != jarvis::trace::kAbsent)
-      graphs_by_node_.insert(args.correlation);
-    const KernelArgs::Key key = KernelKey(row, device);
-    args.other = kernel_args_.Of(key, [&] { return ArgsOf(key); });
-    const std::int64_t lane = args.stream == kNoCell ? 0 : args.stream;
-    return writer_.Add({EventKind::kKernel, name, writer_.TrackOf(gpu, lane), start, end - start},
-                       args);
+    if (row.Int(kNode) != kNoCell && work.args.correlation != jarvis::trace::kAbsent)
+      graphs_by_node_.insert(work.args.correlation);
+    const KernelArgs::Key key = KernelKey(row, work.device);
+    work.args.other = kernel_args_.Of(key, [&] { return ArgsOf(key); });
+    return Add(EventKind::kKernel, name, work);
   });
   return status_;
 }
@@ -186,12 +196,8 @@ Status NsysWork::Copies() {
           {"start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes",
            "copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId"},
           4, [&](io::SqliteRows& row) -> Status {
-            const std::int64_t start = row.Time(0);
-            const std::int64_t end = row.Time(1);
-            OwnerId gpu = 0;
-            const std::int64_t device = row.Int(2);
-            if (!Timed(start, end, "copies") || !Placed(device, row.Int(5), "copies", &gpu))
-              return {};
+            Work work;
+            if (!Begin(row, "copies", &work)) return {};
             const std::int64_t kind = row.Int(7);
             const std::int64_t from = row.Int(8);
             const std::int64_t to = row.Int(9);
@@ -202,20 +208,14 @@ Status NsysWork::Copies() {
               name += fmt::format(" ({} -> {})", NameAt(kMemories, from), NameAt(kMemories, to));
             }
             text_.Clear();
-            text_.AddBytes(row.Int(6), end - start);
+            text_.AddBytes(row.Int(6), work.end - work.start);
             if (kind == kPeerCopy) {
               text_.Add("from device", row.Int(10));
               text_.Add("to device", row.Int(11));
             }
-            text_.Add("device", device);
-            Args args;
-            args.correlation = Correlation(last_process_of_gpu_, row.Int(4));
-            args.stream = row.Int(3);
-            args.other = writer_.Raw(text_.text());
-            const std::int64_t lane = args.stream == kNoCell ? 0 : args.stream;
-            return writer_.Add({EventKind::kMemcpy, writer_.Name(name), writer_.TrackOf(gpu, lane),
-                                start, end - start},
-                               args);
+            text_.Add("device", work.device);
+            work.args.other = writer_.Raw(text_.text());
+            return Add(EventKind::kMemcpy, writer_.Name(name), work);
           });
   return status_;
 }
@@ -225,23 +225,14 @@ Status NsysWork::Fills() {
       "CUPTI_ACTIVITY_KIND_MEMSET",
       {"start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes", "memKind"}, 4,
       [&](io::SqliteRows& row) -> Status {
-        const std::int64_t start = row.Time(0);
-        const std::int64_t end = row.Time(1);
-        OwnerId gpu = 0;
-        const std::int64_t device = row.Int(2);
-        if (!Timed(start, end, "fills") || !Placed(device, row.Int(5), "fills", &gpu)) return {};
+        Work work;
+        if (!Begin(row, "fills", &work)) return {};
         text_.Clear();
         text_.Add("bytes", row.Int(6));
-        text_.Add("device", device);
-        Args args;
-        args.correlation = Correlation(last_process_of_gpu_, row.Int(4));
-        args.stream = row.Int(3);
-        args.other = writer_.Raw(text_.text());
-        const std::int64_t lane = args.stream == kNoCell ? 0 : args.stream;
-        return writer_.Add({EventKind::kMemset,
-                            writer_.Name(fmt::format("Memset ({})", NameAt(kMemories, row.Int(7)))),
-                            writer_.TrackOf(gpu, lane), start, end - start},
-                           args);
+        text_.Add("device", work.device);
+        work.args.other = writer_.Raw(text_.text());
+        return Add(EventKind::kMemset,
+                   writer_.Name(fmt::format("Memset ({})", NameAt(kMemories, row.Int(7)))), work);
       });
   return status_;
 }
@@ -251,15 +242,9 @@ Status NsysWork::Graphs() {
           {"start", "end", "deviceId", "streamId", "correlationId", "globalPid", "graphId",
            "graphExecId"},
           4, [&](io::SqliteRows& row) -> Status {
-            const std::int64_t start = row.Time(0);
-            const std::int64_t end = row.Time(1);
-            OwnerId gpu = 0;
-            const std::int64_t device = row.Int(2);
-            if (!Timed(start, end, "graphs") || !Placed(device, row.Int(5), "graphs", &gpu))
-              return {};
-            Args args;
-            args.correlation = Correlation(last_process_of_gpu_, row.Int(4));
-            if (graphs_by_node_.contains(args.correlation)) {
+            Work work;
+            if (!Begin(row, "graphs", &work)) return {};
+            if (graphs_by_node_.contains(work.args.correlation)) {
               ++tally.counts["graphs whose nodes were recorded"];
               return {};
             }
@@ -269,16 +254,12 @@ Status NsysWork::Graphs() {
             text_.Add("whole graph", 1);
             text_.Add("graph id", graph);
             text_.Add("graph exec id", row.Int(7));
-            text_.Add("device", device);
-            args.stream = row.Int(3);
-            args.other = writer_.Raw(text_.text());
-            const std::int64_t lane = args.stream == kNoCell ? 0 : args.stream;
-            return writer_.Add(
-                {EventKind::kKernel,
-                 writer_.Name(graph == kNoCell ? std::string("CUDA graph")
-                                               : fmt::format("CUDA graph {}", graph)),
-                 writer_.TrackOf(gpu, lane), start, end - start},
-                args);
+            text_.Add("device", work.device);
+            work.args.other = writer_.Raw(text_.text());
+            return Add(EventKind::kKernel,
+                       writer_.Name(graph == kNoCell ? std::string("CUDA graph")
+                                                     : fmt::format("CUDA graph {}", graph)),
+                       work);
           });
   return status_;
 }

@@ -19,6 +19,15 @@ class NsysWork : public NsysPart {
  private:
   // A row's place on a GPU; false: it is on none.
   bool Placed(std::int64_t device, std::int64_t global_pid, const char* what, OwnerId* gpu);
+  // A piece of GPU work, without its name. Times are nanoseconds of the export.
+  struct Work {
+    std::int64_t start = 0, end = 0, device = 0;
+    OwnerId gpu = 0;
+    Args args;
+  };
+  // Reads what all tables of GPU work begin with; false: the row has no time or no GPU.
+  bool Begin(io::SqliteRows& row, const char* what, Work* work);
+  Status Add(EventKind kind, StringId name, const Work& work);
   Status Kernels();
   Status Copies();
   Status Fills();

@@ -342,12 +342,6 @@ Result<ImportedTrace> ReadPerfetto(const TraceInput& input, const ReadOptions& o
   return read;
 }
 
-Result<std::unique_ptr<TraceElements>> ElementsOfPerfetto(const TraceInput& input,
-                                                          std::uint64_t bytes_max, Job& job) {
-  JV_ASSIGN(ImportedTrace read, ReadPerfetto(input, {.bytes_max = bytes_max}, job));
-  return ElementsOfStore(std::move(read), input.file.size);
-}
-
 }  // namespace
 
 const Importer kPerfetto = {
@@ -356,7 +350,7 @@ const Importer kPerfetto = {
     .one_file = true,
     .sniff = &SniffPerfetto,
     .read = &ReadPerfetto,
-    .elements = &ElementsOfPerfetto,
+    .elements = &ElementsByReading<&ReadPerfetto>,
 };
 
 }  // namespace jarvis::trace

@@ -296,16 +296,6 @@ Result<ImportedTrace> ReadCsv(const TraceInput& input, const ReadOptions&, Job& 
   return CsvSet(input, job).Run();
 }
 
-Result<std::unique_ptr<TraceElements>> ElementsOfCsv(const TraceInput& input,
-                                                     std::uint64_t bytes_max, Job& job) {
-  JV_ASSIGN(ImportedTrace read, ReadCsv(input, {.bytes_max = bytes_max}, job));
-  return ElementsOfStore(std::move(read), input.file.size);
-}
-
-Result<Survey> SurveyCsv(const TraceInput& input, const ReadOptions& options, Job& job) {
-  return SurveyWhole(kRocprofv3Csv, input, options, job);
-}
-
 }  // namespace
 
 const Importer kRocprofv3Csv = {
@@ -314,9 +304,9 @@ const Importer kRocprofv3Csv = {
     .one_file = false,
     .sniff = &SniffCsv,
     .read = &ReadCsv,
-    .survey = &SurveyCsv,
+    .survey = &SurveyByReading<kRocprofv3Csv>,
     .read_window = &WindowOfWhole,
-    .elements = &ElementsOfCsv,
+    .elements = &ElementsByReading<&ReadCsv>,
 };
 
 }  // namespace jarvis::trace

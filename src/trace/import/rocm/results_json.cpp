@@ -435,16 +435,6 @@ Result<ImportedTrace> ReadResults(const TraceInput& input, const ReadOptions& op
   return read;
 }
 
-Result<std::unique_ptr<TraceElements>> ElementsOfResults(const TraceInput& input,
-                                                         std::uint64_t bytes_max, Job& job) {
-  JV_ASSIGN(ImportedTrace read, ReadResults(input, {.bytes_max = bytes_max}, job));
-  return ElementsOfStore(std::move(read), input.file.size);
-}
-
-Result<Survey> SurveyResults(const TraceInput& input, const ReadOptions& options, Job& job) {
-  return SurveyWhole(kRocprofv3Json, input, options, job);
-}
-
 }  // namespace
 
 const Importer kRocprofv3Json = {
@@ -453,9 +443,9 @@ const Importer kRocprofv3Json = {
     .one_file = true,
     .sniff = &SniffResults,
     .read = &ReadResults,
-    .survey = &SurveyResults,
+    .survey = &SurveyByReading<kRocprofv3Json>,
     .read_window = &WindowOfWhole,
-    .elements = &ElementsOfResults,
+    .elements = &ElementsByReading<&ReadResults>,
 };
 
 }  // namespace jarvis::trace

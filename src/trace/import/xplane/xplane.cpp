@@ -243,12 +243,6 @@ Result<ImportedTrace> ReadXplane(const TraceInput& input, const ReadOptions& opt
   return read;
 }
 
-Result<std::unique_ptr<TraceElements>> ElementsOfXplane(const TraceInput& input,
-                                                        std::uint64_t bytes_max, Job& job) {
-  JV_ASSIGN(ImportedTrace read, ReadXplane(input, {.bytes_max = bytes_max}, job));
-  return ElementsOfStore(std::move(read), input.file.size);
-}
-
 }  // namespace
 
 const Importer kXplane = {
@@ -257,7 +251,7 @@ const Importer kXplane = {
     .one_file = true,
     .sniff = &SniffXplane,
     .read = &ReadXplane,
-    .elements = &ElementsOfXplane,
+    .elements = &ElementsByReading<&ReadXplane>,
 };
 
 }  // namespace jarvis::trace
