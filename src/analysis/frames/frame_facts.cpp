@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "analysis/attribution/steps.h"
-#include "analysis/host/allocator_calls.h"
 #include "analysis/host/runtime_calls.h"
 #include "base/median.h"
 #include "trace/by_name.h"
@@ -246,7 +245,7 @@ class FactCollector {
     std::vector<bool> known(in_.events.strings.size());
     std::unordered_set<StringId> seen;  // kernels that were launched before
     const TimeMeter busy(facts_.busy);
-    const AllocatorCalls allocator = FindAllocatorCalls(in_.events, facts_.calls);
+    facts_.allocator = FindAllocatorCalls(in_.events, facts_.calls);
     TimeSet waiting;
     TimeSet first;
     std::int64_t end = trace::kAbsent;
@@ -262,7 +261,7 @@ class FactCollector {
         AddInterval({event.ts_ns, event.end_ns()}, &waiting);
       }
       const auto first_kind = FirstKindOf(call, kind, busy, &seen);
-      if (!first_kind || event.ts_ns < end || allocator.Recurs(call)) continue;
+      if (!first_kind || event.ts_ns < end || facts_.allocator.Recurs(call)) continue;
       end = event.end_ns();
       facts_.first_calls.push_back(
           {call, *first_kind, event.dur_ns - busy.In({event.ts_ns, event.end_ns()})});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/attribution/attribution.h"
+#include "analysis/host/allocator_calls.h"
 #include "base/interval.h"
 #include "tree/call_tree.h"
 
@@ -75,6 +76,7 @@ struct FrameFacts {
                                                 // durations of those before it
   std::vector<EventIndex> autograd{};  // outermost nodes on other threads than the chosen, by start
   std::vector<EventIndex> calls{};     // runtime and driver calls of the process, by start
+  AllocatorCalls allocator{};          // of them
   std::vector<EventIndex> on_thread{};  // host events of the chosen thread, outer before inner
   // ProfilerStep#n on that thread, by start, apart; without host events on the stream that works
   // most.

@@ -2,7 +2,6 @@
 #include <unordered_set>
 
 #include "analysis/frames/base_of_time.h"
-#include "analysis/host/allocator_calls.h"
 #include "analysis/host/runtime_calls.h"
 #include "base/median.h"
 #include "trace/by_name.h"
@@ -47,7 +46,6 @@ std::vector<TimeSpan> FindOneTimeCalls(const FrameFacts& facts) {
   const std::int64_t usual = launches.empty() ? 0 : LowerMedian(std::move(launches));
   const std::int64_t long_launch = std::max(kFirstLaunchNs, kFirstLaunchFactor * usual);
   const TimeMeter busy(facts.busy);
-  const AllocatorCalls allocator = FindAllocatorCalls(facts.events, facts.calls);
   std::unordered_set<StringId> seen;
   std::vector<TimeSpan> out;
   for (const EventIndex call : facts.calls) {
@@ -64,7 +62,7 @@ std::vector<TimeSpan> FindOneTimeCalls(const FrameFacts& facts) {
       }
       case OneTimeName::kSetUp: once = event.dur_ns > kSetUpLeastNs; break;
       case OneTimeName::kMemory:
-        once = !allocator.Recurs(call) && event.dur_ns > kMemoryLeastNs &&
+        once = !facts.allocator.Recurs(call) && event.dur_ns > kMemoryLeastNs &&
                static_cast<double>(busy.In(span)) <
                    kMemoryBusyMost * static_cast<double>(event.dur_ns);
         break;

@@ -27,21 +27,19 @@ AllocatorCalls FindAllocatorCalls(const trace::EventStore& events,
                                   std::span<const trace::EventIndex> calls) {
   AllocatorCalls found;
   trace::ByName<RuntimeKind> kinds(events, RuntimeKindOf);
-  for (const trace::EventIndex call : calls) {
-    const RuntimeKind kind = kinds.Of(call);
-    if (kind == RuntimeKind::kFree || kind == RuntimeKind::kAllocate) found.calls.push_back(call);
-  }
-  if (found.calls.empty()) return found;
-  std::vector<trace::EventIndex> ordered(calls.begin(), calls.end());
-  const auto by_begin = [&](trace::EventIndex a, trace::EventIndex b) {
-    return std::pair(events[a].ts_ns, a) < std::pair(events[b].ts_ns, b);
+  const auto of_memory = [&](trace::EventIndex call) {
+    return kinds.Of(call) == RuntimeKind::kFree || kinds.Of(call) == RuntimeKind::kAllocate;
   };
-  std::sort(ordered.begin(), ordered.end(), by_begin);
-  std::sort(found.calls.begin(), found.calls.end(), by_begin);
+  if (std::none_of(calls.begin(), calls.end(), of_memory)) return found;
+  std::vector<trace::EventIndex> ordered(calls.begin(), calls.end());
+  std::sort(ordered.begin(), ordered.end(), [&](trace::EventIndex a, trace::EventIndex b) {
+    return std::pair(events[a].ts_ns, a) < std::pair(events[b].ts_ns, b);
+  });
   bool launched = false;
   bool worked = false;                   // something was launched before
   std::vector<trace::EventIndex> given;  // in a row, of at least some time each
   for (const trace::EventIndex call : ordered) {
+    if (of_memory(call)) found.calls.push_back(call);
     const RuntimeKind kind = kinds.Of(call);
     found.taken += kind == RuntimeKind::kAllocate ? 1 : 0;
     if (kind == RuntimeKind::kFree && launched && events[call].dur_ns >= kGivesNs) {
