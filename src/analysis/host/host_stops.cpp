@@ -1,12 +1,13 @@
 #include "analysis/host/host_stops.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <span>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
+#include "analysis/host/host_names.h"
 #include "analysis/host/host_walk.h"
 #include "base/median.h"
 #include "trace/by_name.h"
@@ -28,14 +29,6 @@ constexpr StringId kNoName = static_cast<StringId>(-1);
 
 bool IsBuiltin(std::string_view name) {
   return name.starts_with("<built-in ");
-}
-
-bool IsWaiting(std::string_view name) {
-  static constexpr std::array<std::string_view, 10> kWaits = {
-      "acquire", ": wait", "select", "poll", "recv", "sleep", ": get", ": join", "accept", "_wait"};
-  return std::any_of(kWaits.begin(), kWaits.end(), [&](std::string_view one) {
-    return name.find(one) != std::string_view::npos;
-  });
 }
 
 struct Place {
@@ -83,9 +76,13 @@ class StretchWalk {
 class StopFinder {
  public:
   StopFinder(const trace::EventStore& events, const tree::CallTree& tree)
-      : events_(events), tree_(tree), builtin_(events, IsBuiltin), waits_(events, IsWaiting) {}
+      : events_(events), tree_(tree), builtin_(events, IsBuiltin), names_(events) {}
 
   std::vector<HostStop> Run() {
+    const auto all = tree_.preorder();
+    if (std::none_of(all.begin(), all.end(),
+                     [&](EventIndex e) { return events_[e].kind == EventKind::kPythonFunction; }))
+      return {};
     for (const auto& thread : ThreadsOf(events_, tree_)) {
       if (Launches(thread)) {
         launching_.push_back(thread);
@@ -145,10 +142,20 @@ class StopFinder {
     }
   }
 
+  // Python functions of other threads, without those that wait, or call one that waits most of
+  // their time.
   void CollectHolders() {
+    std::unordered_set<EventIndex> waiting;
     for (const auto& thread : others_) {
+      for (const EventIndex wait : thread) {
+        if (!names_.Of(wait).waiting_frame) continue;
+        for (EventIndex e = wait; e != kNoEvent && 2 * events_[wait].dur_ns >= events_[e].dur_ns;
+             e = tree_.parent(e))
+          waiting.insert(e);
+      }
       for (const EventIndex e : thread) {
-        if (events_[e].kind == EventKind::kPythonFunction && !waits_.Of(e)) holders_.push_back(e);
+        if (events_[e].kind == EventKind::kPythonFunction && !waiting.contains(e))
+          holders_.push_back(e);
       }
     }
     std::sort(holders_.begin(), holders_.end(), [&](EventIndex a, EventIndex b) {
@@ -187,7 +194,8 @@ class StopFinder {
 
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
-  trace::ByName<bool> builtin_, waits_;
+  trace::ByName<bool> builtin_;
+  HostNames names_;
   std::vector<std::span<const EventIndex>> launching_, others_;
   std::vector<EventIndex> holders_;  // by begin
 };
