@@ -178,6 +178,7 @@ TEST_CASE("an embedding's backward pass in fp32 has a cause, one in 16 bits has 
   Operation backward;
   backward.name = "aten::embedding_dense_backward";
   backward.args = "(1024,64) fp32";
+  backward.dims = "((1024, 64), (1024,))";
   backward.mean_us = 100;
   backward.gpu_us = 200;
   backward.kernels = {{"DeviceRadixSortOnesweepKernel", "", 0, 2, 50}};

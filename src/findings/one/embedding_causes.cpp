@@ -34,12 +34,11 @@ double SortPart(const Operation& operation) {
 // The part of its time that goes at so much of the bandwidth, where gradients are read and rows
 // written once; 0: not known.
 double FasterPart(const Operation& operation, double tb_per_s) {
-  // Of the gradient, which is the first operand: "(32,512,1024) fp32<br>(32,512) int64".
-  const std::size_t open = operation.args.find('(');
-  const std::size_t close = operation.args.find(')', open);
-  if (open == std::string::npos || close == std::string::npos) return 0;
-  const std::vector<Shape> shapes =
-      ParseShapes("[[" + operation.args.substr(open + 1, close - open - 1) + "]]");
+  // The gradient is the first operand.
+  std::string dims = operation.dims;  // tuples: "((32, 512, 1024), (32, 512))"
+  std::replace(dims.begin(), dims.end(), '(', '[');
+  std::replace(dims.begin(), dims.end(), ')', ']');
+  const std::vector<Shape> shapes = ParseShapes(dims);
   if (shapes.empty() || operation.mean_us <= 0 || tb_per_s <= 0) return 0;
   constexpr double kBytes = 2 * 4;
   return std::max(0.0,

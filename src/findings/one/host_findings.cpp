@@ -75,9 +75,9 @@ class HostFindingMaker {
     }
     IntervalSet<std::int64_t> excused = e_.profiling.artefact;
     using Set = IntervalSet<std::int64_t>;
-    for (const Set& more : std::initializer_list<Set>{e_.first_calls.intervals,
-                                                      e_.descheduled.intervals, stops_.intervals})
-      excused.insert(excused.end(), more.begin(), more.end());
+    for (const Set* more : std::initializer_list<const Set*>{
+             &e_.first_calls.intervals, &e_.descheduled.intervals, &stops_.intervals})
+      excused.insert(excused.end(), more->begin(), more->end());
     ledger_ = MakeIdleLedger({e_.trace, e_.host, e_.frames, e_.scope, sections_,
                               e_.sections.not_idle, Union(std::move(excused))});
   }

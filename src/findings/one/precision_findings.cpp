@@ -14,11 +14,11 @@ constexpr double kRateLeast = 1.5;            // of bf16 to TF32
 constexpr Range kProductPart{0.2, 0.4, 0.5};  // twice the rate at best, as products reach it
 constexpr Range kBytesPart{0, 0.3, 0.5};      // half of the bytes at best
 
+// Autocast adds casts, and copies of what stays in 32 bits stay as they are.
 bool IsOfBytes(ledger::WorkKind kind) {
   using ledger::WorkKind;
-  return kind == WorkKind::kElementwise || kind == WorkKind::kNormalisation ||
-         kind == WorkKind::kPooling || kind == WorkKind::kSoftmax || kind == WorkKind::kReduction ||
-         kind == WorkKind::kLayout;
+  const bool stays = kind == WorkKind::kCast || kind == WorkKind::kCopy;
+  return kind == WorkKind::kPooling || (ledger::IsPass(kind) && !stays);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "analysis/host/runtime_calls.h"
 #include "base/median.h"
 #include "base/number_text.h"
+#include "findings/one/structure_maker.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
 
@@ -36,13 +37,6 @@ class StopMaker {
   bool Matters(double ms) const {
     return e_.base_ms > 0 && ms >= limits::kStopShareMin / 100 * e_.base_ms;
   }
-  static Fact Words(std::string key, std::string value) {
-    return {std::move(key), std::move(value), "words"};
-  }
-  static Fact Count(std::string key, std::size_t value) {
-    return {std::move(key), static_cast<std::int64_t>(value), {}};
-  }
-
   void Add(const char* member, std::string subject, Pattern rule, std::vector<Fact> facts,
            const HostTime& time, std::vector<analysis::Change> changes) {
     HostCause cause;
@@ -95,11 +89,11 @@ class StopMaker {
     const auto most = std::max_element(
         ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     std::vector<Fact> facts = {
-        Count("calls", found.calls.size()), Count("rounds", found.rounds),
-        Words("free", hip ? "`hipFree`" : "`cudaFree`"),
-        Words("setting", hip ? "`PYTORCH_HIP_ALLOC_CONF=expandable_segments:True`"
-                             : "`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`")};
-    if (most != ops.end()) facts.push_back({"op", most->first, {}});
+        StructureCount("calls", found.calls.size()), StructureCount("rounds", found.rounds),
+        StructureWords("free", hip ? "`hipFree`" : "`cudaFree`"),
+        StructureWords("setting", hip ? "`PYTORCH_HIP_ALLOC_CONF=expandable_segments:True`"
+                                      : "`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`")};
+    if (most != ops.end()) facts.push_back(StructureText("op", most->first));
     Add("allocator", hip ? "hipMalloc and hipFree calls" : "cudaMalloc and cudaFree calls",
         Pattern::kAllocatorChurn, std::move(facts), time, {std::move(waits)});
   }
@@ -138,10 +132,11 @@ class StopMaker {
     const auto most =
         std::max_element(names.begin(), names.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    std::vector<Fact> facts = {Count("stops", time.size()),
-                               Words("longest", ThreeDigits(MillisOf(longest->ns())) + " ms"),
-                               {"place", std::string(events_.name(longest->owner)), {}},
-                               {"holder", most->first, {}}};
+    std::vector<Fact> facts = {
+        StructureCount("stops", time.size()),
+        StructureWords("longest", ThreeDigits(MillisOf(longest->ns())) + " ms"),
+        StructureText("place", std::string(events_.name(longest->owner))),
+        StructureText("holder", most->first)};
     const bool lock = rule == Pattern::kInterpreterLock;
     Add(lock ? "interpreter_lock" : "python_stops",
         lock ? most->first : std::string("garbage collection [inferred]"), rule, std::move(facts),
