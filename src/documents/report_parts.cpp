@@ -123,6 +123,14 @@ void AddPossible(const findings::Analysis& analysis, const findings::Finding& fi
   }
 }
 
+// Figures of calls and kernels that are compared with their equals.
+constexpr std::pair<std::string_view, std::string_view> kComparedFacts[] = {
+    {"slow_us", "Slow calls"},
+    {"usual_us", "Usual calls"},
+    {"times", "Times as long"},
+    {"factor", "Times as long"},
+};
+
 // What the patterns of a finding rest on.
 void AddFacts(const findings::Analysis& analysis, const findings::Finding& finding,
               MarkdownTable* table) {
@@ -132,6 +140,9 @@ void AddFacts(const findings::Analysis& analysis, const findings::Finding& findi
       if (fact.key == "collectives") table->Row({"Beside", FactText(fact) + " collectives"});
       const auto* few = std::get_if<std::string>(&fact.value);
       if (fact.key == "few_blocks" && few != nullptr) table->Row({"Few blocks", *few});
+      for (const auto& [key, title] : kComparedFacts) {
+        if (fact.key == key && few != nullptr) table->Row({std::string(title), *few});
+      }
       const double* ms = std::get_if<double>(&fact.value);
       if (ms == nullptr || (fact.key != "option_ms" && fact.key != "merge_ms")) continue;
       table->Row(
