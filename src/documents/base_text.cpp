@@ -156,6 +156,9 @@ std::optional<StepSpread> SpreadOf(const findings::Analysis& analysis) {
     spread.longest = step.name;
   }
   if (spread.most_ms < kSpread * spread.least_ms) return std::nullopt;
+  // A mean outside of them is the GPU's, and the host's marks are of something else.
+  const double mean = analysis.base.unit_ms();
+  if (mean < spread.least_ms || mean > spread.most_ms) return std::nullopt;
   return spread;
 }
 

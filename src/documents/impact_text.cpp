@@ -72,8 +72,7 @@ std::string BoundSentence(const findings::Analysis& analysis, const findings::Fi
   std::string text =
       fmt::format("At most {} {} ({}), if nothing of it showed", EachMs(analysis, bound_ms),
                   UnitPhrase(analysis), SavingShare(analysis, bound_ms));
-  constexpr double kNearly = 0.9;
-  if (wall.host_floor_ms >= kNearly * (wall.wall_ms - bound_ms)) {
+  if (HostSetsPaceAfter(analysis, bound_ms)) {
     text += fmt::format("; then the host ({}) sets the pace", EachMs(analysis, wall.host_floor_ms));
     if (finding.joint_ms.value_or(0) > bound_ms) {
       text += fmt::format(
@@ -86,6 +85,11 @@ std::string BoundSentence(const findings::Analysis& analysis, const findings::Fi
 }
 
 }  // namespace
+
+bool HostSetsPaceAfter(const findings::Analysis& analysis, double saved_ms) {
+  constexpr double kNearly = 0.9;  // of what is left
+  return analysis.wall.host_floor_ms >= kNearly * (analysis.wall.wall_ms - saved_ms);
+}
 
 std::string ImpactSentence(const findings::Analysis& analysis, const findings::Finding& finding,
                            const findings::Range* additional_ms) {

@@ -14,6 +14,8 @@ bool MovesData(const findings::Finding& finding);
 double OnceMs(const findings::Finding& finding);
 // Whether it saves next to nothing before the host is faster.
 bool ShowsLater(const findings::Finding& finding);
+// Whether the host takes nearly all of what is left of the wall time once `saved_ms` of it is gone.
+bool HostSetsPaceAfter(const findings::Analysis& analysis, double saved_ms);
 // What makes kernels faster where the host sets the pace; of a finding that ShowsLater.
 std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding);
 // What it saves of the wall time once what is ranked before it is done; where wall time is not

@@ -63,7 +63,7 @@ std::string LeverRows::WhyWide(const findings::Finding& finding) const {
 bool LeverRows::HasJoint(const findings::Finding& finding) const {
   if (!finding.bound_ms || !finding.joint_ms || findings::BestWall(finding) != nullptr)
     return false;
-  return analysis_.wall.wall_ms > 0 &&
+  return analysis_.wall.wall_ms > 0 && HostSetsPaceAfter(analysis_, *finding.bound_ms) &&
          100 * (*finding.joint_ms - *finding.bound_ms) >= kJointShare * analysis_.wall.wall_ms;
 }
 

@@ -349,7 +349,6 @@ char ChosenPath(const findings::Finding& finding, const FindingText& text) {
     return wall ? wall->ms.mid : 0;
   };
   if (a && b) {
-    if (finding.rule == findings::Pattern::kCpuCollectives) return 'A';  // B only records more
     // A way that has a saving goes before one that nobody can size.
     if (finding.change_a && !finding.change_b && finding.rule) return 'A';
     return ms(finding.wall_a) > ms(finding.wall_b) ? 'A' : 'B';

@@ -24,16 +24,18 @@ ledger::KnownFloors FloorsOf(const LoadedTrace& trace, const analysis::Attributi
     const analysis::Metrics metrics =
         analysis::MetricsOf(works[i].work, works[i].call_us, {&platform});
     if (!metrics.pct_roof) continue;
-    std::array<std::int64_t, ledger::kWorkKinds> ns{};
+    std::array<std::int64_t, ledger::kWorkKinds> ns{}, least{};
     for (const trace::EventIndex kernel : attribution.KernelsOf(attribution.launchers[i])) {
       const trace::Event& event = trace.events()[kernel];
-      ns[static_cast<std::size_t>(kinds.Of(kernel).kind)] +=
-          in_base.In({event.ts_ns, event.end_ns()});
+      const auto kind = static_cast<std::size_t>(kinds.Of(kernel).kind);
+      const std::int64_t inside = in_base.In({event.ts_ns, event.end_ns()});
+      ns[kind] += inside;
+      least[kind] += std::min(inside, ledger::kKernelFloorNs);
     }
     const auto main = static_cast<std::size_t>(std::max_element(ns.begin(), ns.end()) - ns.begin());
     floors[main].assessed_ns += ns[main];
-    floors[main].floor_ns += static_cast<std::int64_t>(static_cast<double>(ns[main]) *
-                                                       std::min(1.0, *metrics.pct_roof / 100));
+    const double roof = static_cast<double>(ns[main]) * std::min(1.0, *metrics.pct_roof / 100);
+    floors[main].floor_ns += std::max(least[main], static_cast<std::int64_t>(roof));
   }
   for (ledger::KnownFloor& floor : floors)
     floor.basis = fmt::format("down to what {} can reach for the ops' shapes", platform.name);
@@ -46,8 +48,7 @@ Result<ledger::Bounds> BoundsOf(const LoadedTrace& trace, const perf::Platform* 
                                 const std::shared_ptr<const perf::ModelRows>& models,
                                 const Job& job) {
   JV_ASSIGN(const auto made, FramesOf(trace, job));
-  const analysis::BaseOfTime& base = made->frames.base;
-  if (platform == nullptr) return ledger::BoundsOf(base, made->books);
+  if (platform == nullptr) return ledger::BoundsOf(made->books);
   // Kernels of a replay have the shapes of its capture; their indices and times are the
   // recording's.
   const LoadedTrace& shaped = trace.WithCapture();
@@ -55,8 +56,7 @@ Result<ledger::Bounds> BoundsOf(const LoadedTrace& trace, const perf::Platform* 
   const analysis::Attribution& attribution =
       work->attribution ? *work->attribution : shaped.attribution();
   const auto works = analysis::WorkOfLaunchers(shaped.events(), attribution, work->calls);
-  return ledger::BoundsOf(base, made->books,
-                          FloorsOf(shaped, attribution, works, *platform, *made));
+  return ledger::BoundsOf(made->books, FloorsOf(shaped, attribution, works, *platform, *made));
 }
 
 }  // namespace jarvis::session

@@ -39,8 +39,7 @@ struct BookedStep {
   }
   void Judge(const ledger::KnownFloors& floors) {
     frames->books.gpu.kinds[0].ns = Work(WorkKind::kProduct);
-    const analysis::BaseOfTime& base = frames->frames.base;
-    analysis.line_bounds = ledger::BoundsOf(base, frames->books, floors);
+    analysis.line_bounds = ledger::BoundsOf(frames->books, floors);
   }
 };
 

@@ -120,7 +120,7 @@ TEST_CASE("lines that compute nothing have a bound, those that compute have none
   t.Op("aten::copy_", 2200, 20).Runtime("cudaMemcpyAsync", 2205, 5, 7);
   t.Memcpy("Memcpy HtoD (Pageable -> Device)", 2700, 100, 7);
   const Kept kept = KeptOf(t);
-  const Bounds bounds = BoundsOf(kept.base, kept.books);
+  const Bounds bounds = BoundsOf(kept.books);
   const auto of = [&](WorkKind kind) { return bounds.work[static_cast<std::size_t>(kind)]; };
   CHECK(of(WorkKind::kHostCopy).ns == 100'000);
   CHECK(of(WorkKind::kCommTransfer).ns == 400'000);
@@ -128,12 +128,12 @@ TEST_CASE("lines that compute nothing have a bound, those that compute have none
   CHECK(of(WorkKind::kProduct).basis == "not assessed");
   KnownFloors floors;
   floors[static_cast<std::size_t>(WorkKind::kProduct)] = {1'000'000, 400'000, "a floor"};
-  CHECK(BoundsOf(kept.base, kept.books, floors)
+  CHECK(BoundsOf(kept.books, floors)
             .work[static_cast<std::size_t>(WorkKind::kProduct)]
             .ns == 600'000);
   // Of a kind whose time is mostly without a floor nothing is said.
   floors[static_cast<std::size_t>(WorkKind::kProduct)] = {300'000, 100'000, "a floor"};
-  CHECK_FALSE(BoundsOf(kept.base, kept.books, floors)
+  CHECK_FALSE(BoundsOf(kept.books, floors)
                   .work[static_cast<std::size_t>(WorkKind::kProduct)]
                   .ns.has_value());
 }

@@ -236,7 +236,11 @@ Ways WaysForCommunication(const WorkContext& context, const ExposedCollectives& 
   const bool exchange = ContainsNoCase(longest, "all_to_all") ||
                         ContainsNoCase(longest, "alltoall") || ContainsNoCase(longest, "send_recv");
   if (exchange && context.embeddings) {
-    AddOnce(&ways.a, Advice::kOverlapAllToAll);
+    // Its words name the pipeline only where none runs yet.
+    Remedy remedy{Advice::kOverlapAllToAll, {}, {}};
+    if (!context.pipelined_exchange)
+      remedy.facts.push_back({"pipeline", std::string("TrainPipelineSparseDist"), {}});
+    ways.a.push_back(std::move(remedy));
   } else if (context.training && !exchange) {
     AddOnce(&ways.a, !context.bucketed && exposed.issued ? Advice::kOverlapCommunication
                      : exposed.mostly_hidden             ? Advice::kTuneBuckets

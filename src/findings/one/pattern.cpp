@@ -223,8 +223,8 @@ constexpr AdviceInfo kAdvices[] = {
     {A::kCompressGradients, "compress_gradients",
      "send the fp32 gradients in 16 bits: DDP's bf16_compress_hook"},
     {A::kOverlapAllToAll, "overlap_all_to_all",
-     "send the all_to_all in 16 bits (TorchRec: quantized communication); and the next batch's "
-     "indices while this one computes (TrainPipelineSparseDist)"},
+     "send the all_to_all in 16 bits (TorchRec: quantized communication, `get_qcomm_codecs_registry`)"
+     "[[; and the next batch's indices while this one computes (`{pipeline}`)]]"},
     {A::kBalanceExchange, "balance_exchange",
      "balance what the ranks send each other (experts: replicate busy ones); use low-latency "
      "transport"},
@@ -372,7 +372,8 @@ constexpr Advice kAround[] = {A::kCompile,
 bool HasAction(std::span<const Remedy> path) {
   return std::any_of(path.begin(), path.end(), [](const Remedy& remedy) {
     return remedy.advice != A::kReplay && remedy.advice != A::kProfileCounters &&
-           remedy.advice != A::kFindHostWork && remedy.advice != A::kNoneKnown;
+           remedy.advice != A::kFindHostWork && remedy.advice != A::kRecordRanks &&
+           remedy.advice != A::kNoneKnown;
   });
 }
 

@@ -181,8 +181,7 @@ class TimeQualities {
             ? "Where the GPU waits for the host, its idle time is up to that much too long; "
               "where the host waits for the GPU, nothing changes."
             : "The host's times are up to that much too long.";
-    q.record = cost.python ? "with_stack=False, profile_memory=False to measure the host"
-                           : "the wall time of the same steps without a profiler";
+    q.record = "the wall time of the same steps without a profiler";
     list_.push_back(std::move(q));
   }
 

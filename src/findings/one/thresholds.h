@@ -8,6 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "ledger/books/bounds.h"
+
 namespace jarvis::findings::limits {
 
 // Efficiency bands, percent of the roof.
@@ -156,7 +158,7 @@ inline constexpr double kReached = 0.8;  // of what attention reaches at its siz
 inline constexpr double kReachLow = 0.75;
 inline constexpr double kReachMid = 0.9;
 inline constexpr double kFloorRoofUs = 1;    // at its roof: what the roof says is no target
-inline constexpr double kLaunchFloorUs = 2;  // a kernel hardly takes less
+inline constexpr double kLaunchFloorUs = ledger::kKernelFloorNs / 1e3;  // no kernel takes less
 // A shorter kernel is mostly launch and dispatch: no rate of memory is told of it.
 inline constexpr double kFloorKernelUs = 5;
 // What has neither a saving nor a way out is told of from this share of the wall time on.

@@ -135,6 +135,7 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
   context->cut_experts = TensorRanks(workload[WorkloadPart::kParallelism].value);
   const trace::EventStore& events = trace.events();
   const NamesSeen names(events);
+  context->pipelined_exchange = names.Host("start_sparse_data_dist");
   context->own_loader = names.Host("_SingleProcessDataLoaderIter");
   context->worker_loader = names.Host("_MultiProcessingDataLoaderIter");
   context->pageable_input = names.Device("Pageable -> Device");

@@ -28,7 +28,7 @@ Bound OfWork(WorkKind kind, std::int64_t wall_ns, const KnownFloor& floor, std::
 
 }  // namespace
 
-Bounds BoundsOf(const analysis::BaseOfTime& base, const Books& books, const KnownFloors& floors) {
+Bounds BoundsOf(const Books& books, const KnownFloors& floors) {
   Bounds out;
   for (std::size_t kind = 0; kind < kWorkKinds; ++kind) {
     const std::int64_t wall_ns = books.wall.work_ns[kind];
@@ -36,18 +36,11 @@ Bounds BoundsOf(const analysis::BaseOfTime& base, const Books& books, const Know
     out.work[kind] =
         OfWork(static_cast<WorkKind>(kind), wall_ns, floors[kind], books.gpu.kinds[kind].ns);
   }
-  // Waits and latencies end at the latest when the host's own work does; what the host itself does
-  // could go until only the GPU is left, which all idle time is beside.
-  const std::int64_t kept = std::max(books.gpu.busy_ns, books.host.alone_ns);
-  const std::int64_t room = std::max<std::int64_t>(0, base.ns() - kept);
+  // All idle time could go until only the GPU's own work is left, which it is beside: a graph spares
+  // what the host does between two launches and the latencies behind it alike.
   for (std::size_t i = 0; i < kIdleCauses; ++i) {
     const std::int64_t ns = books.wall.idle_ns[i];
-    const auto cause = static_cast<IdleCause>(i);
-    if (ns <= 0) continue;
-    const bool waits = cause == IdleCause::kRoundTrip || cause == IdleCause::kLaunchLatency ||
-                       cause == IdleCause::kQueuedGap;
-    out.idle[i] = !waits || ns <= room ? Bound{ns, "idle: its own time"}
-                                       : Bound{room, "idle: down to the host's own work"};
+    if (ns > 0) out.idle[i] = Bound{ns, "idle: its own time"};
   }
   return out;
 }

@@ -11,6 +11,10 @@
 
 namespace jarvis::ledger {
 
+// A kernel of a few elements takes about this long on the GPUs of 2017 to 2025, launched or replayed:
+// no roof lets it take less.
+inline constexpr std::int64_t kKernelFloorNs = 2'000;
+
 struct Bound {
   std::optional<std::int64_t> ns;  // of the base's wall time; absent: not assessed
   std::string basis;               // a phrase
@@ -29,11 +33,9 @@ struct Bounds {
   std::array<Bound, kIdleCauses> idle;
 };
 
-// Kinds that compute nothing could go wholly, and so could idle time; of waits and latencies no
-// more than what the larger of the GPU's and the host's own work leaves of the base. Other kinds
-// have a bound where most of their time has a known floor.
-Bounds BoundsOf(const analysis::BaseOfTime& base, const Books& books,
-                const KnownFloors& floors = {});
+// Kinds that compute nothing could go wholly, and so could idle time. Other kinds have a bound where
+// most of their time has a known floor.
+Bounds BoundsOf(const Books& books, const KnownFloors& floors = {});
 
 // Kinds of GPU work that hold at least 3 percent of the base's wall time and have no bound, the
 // longest first.
