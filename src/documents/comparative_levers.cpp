@@ -325,6 +325,8 @@ OwnSaving OwnSavingOf(const ComparativeFacts& facts, const findings::Finding& fi
   const double units = facts.pair.balance.units[0];
   const findings::WallSaving* best = findings::BestWall(finding);
   const double gpu_ms = finding.savings_ms ? finding.savings_ms->high / units : 0;
+  // What one rank cannot size has a bound all the same, and its place by that.
+  if (best == nullptr && finding.bound_ms) return {*finding.bound_ms / units, false};
   if (best == nullptr || !(best->ms.high > 0)) return {gpu_ms, true};
   if (ShowsLater(finding) && gpu_ms > 0) return {gpu_ms, true};
   const double wall_ms = best->ms.high / units;
@@ -338,7 +340,9 @@ std::string OwnImpact(const ComparativeFacts& facts, const findings::Finding& fi
   if (!(saving.ms > 0)) return {};
   if (saving.gpu) return GpuSavingText(facts, saving.ms, findings::HelpsHost(finding)) + ".";
   std::string text = fmt::format("up to {} of wall time {}", Ms(saving.ms), UnitText(facts));
-  const double after = findings::BestWall(finding)->after_others_ms / facts.pair.balance.units[0];
+  const findings::WallSaving* best = findings::BestWall(finding);
+  if (best == nullptr) return text + ", if nothing of it showed.";
+  const double after = best->after_others_ms / facts.pair.balance.units[0];
   if (after > 0 && after < 0.5 * saving.ms)
     text += fmt::format("; {} once what stands before it is done", Ms(after));
   return text + ".";

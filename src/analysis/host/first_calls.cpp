@@ -214,7 +214,7 @@ class FirstCallFinder {
 
   // What of it passed while the GPU worked is a wait: freeing waits for the device.
   void Allocation(const SilentPiece& piece) {
-    if (allocator_.churns()) return;  // it comes again
+    if (allocator_.Recurs(piece.owner)) return;  // it comes again
     const double busy_ms = MsInside(busy_, piece.begin_ns, piece.end_ns);
     const auto idle = piece.ns() - static_cast<std::int64_t>(busy_ms * 1e6);
     if (idle < kFirstCallMinNs) return;

@@ -74,11 +74,22 @@ class Applier {
 
   void operator()(const ScaleHost& change) {
     for (const HostStretch& stretch : change.stretches) {
-      ForHostEdges(stretch, [&](std::uint32_t edge, double overlap, double) {
+      ForHostEdges(stretch, [&](std::uint32_t node, std::uint32_t edge, double overlap) {
         if (!change.calls && graph_.edges[edge].kind == EdgeKind::kHostCall) return;
+        HurryWorkers(node, change.factor, overlap, delays_[edge]);
         delays_[edge] -= std::min(delays_[edge], (1 - change.factor) * overlap);
       });
     }
+  }
+
+  // A loader whose user no longer waits delivers as soon as it is asked; one that is waited for
+  // less, by as much sooner.
+  void HurryWorkers(std::uint32_t node, double factor, double overlap, double of) {
+    constexpr double kGone = 0.1, kMost = 0.5;
+    const std::uint32_t arrival = EdgeOf(node, EdgeKind::kArrival);
+    if (arrival == kNoPlace || !HoldsEdge(delays_[arrival])) return;
+    const bool gone = factor < kGone && overlap > kMost * of;
+    delays_[arrival] = gone ? kNoEdge : delays_[arrival] - (1 - factor) * overlap;
   }
 
   void operator()(const RemoveProfilerCost& change) {
@@ -88,8 +99,9 @@ class Applier {
                          : estimate_ == Estimate::kMost ? cost.high_ns
                                                         : (cost.low_ns + cost.high_ns) / 2) /
                         1000;
+      const double length = recorded_.Micros(cost.end_ns) - recorded_.Micros(cost.begin_ns);
       ForHostEdges({cost.track, cost.begin_ns, cost.end_ns},
-                   [&](std::uint32_t edge, double overlap, double length) {
+                   [&](std::uint32_t, std::uint32_t edge, double overlap) {
                      if (length > 0) less.emplace_back(edge, us * std::min(1.0, overlap / length));
                    });
     }
@@ -220,8 +232,7 @@ class Applier {
     }
   }
 
-  // use(edge, microseconds of it in the stretch, microseconds of the stretch) for the host's own
-  // time.
+  // use(node, edge, microseconds of it in the stretch) for the host's own time.
   template <typename Use>
   void ForHostEdges(const HostStretch& stretch, const Use& use) {
     const double begin = recorded_.Micros(stretch.begin_ns) - graph_.start;
@@ -238,7 +249,7 @@ class Applier {
         if (edge == kNoPlace || !HoldsEdge(delays_[edge])) continue;
         const double to = std::min(graph_.observed[*node], from + std::max(0.0, delays_[edge]));
         const double overlap = std::min(to, end) - std::max(from, begin);
-        if (overlap > 0) use(edge, overlap, end - begin);
+        if (overlap > 0) use(*node, edge, overlap);
       }
     }
   }

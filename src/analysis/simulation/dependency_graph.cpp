@@ -137,6 +137,26 @@ class GraphMaker {
         }
       }
     }
+    LinkArrivals(t);
+  }
+
+  // Who waits for a loader's workers gets a batch no sooner by asking sooner: from one that was
+  // waited for to the next the workers take what they took.
+  void LinkArrivals(std::uint32_t t) {
+    constexpr double kTie = 0.01;  // us: of two reasons the thread's own is told
+    std::uint32_t before = kNoPlace;
+    std::size_t p = 0;
+    for (const double time : recorded_.threads[t].arrivals) {
+      const std::vector<HostPoint>& points = d_.points[t];
+      while (p < points.size() && (points[p].time < time || points[p].kind == HostPointKind::kWake))
+        ++p;
+      if (p == points.size()) return;
+      const std::uint32_t node = draft_.threads[t][p];
+      if (node == before) continue;
+      const double since = before == kNoPlace ? 0 : draft_.observed[node] - draft_.observed[before];
+      if (since > kTie) AddEdge(before, node, since - kTie, EdgeKind::kArrival, kNoPlace);
+      before = node;
+    }
   }
 
   void LinkCallEnd(std::uint32_t c, std::uint32_t begin, std::uint32_t end, double took) {

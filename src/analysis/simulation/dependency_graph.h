@@ -33,6 +33,7 @@ enum class EdgeKind : std::uint8_t {
   kHandOver,     // another thread had to do something first
   kHiddenWait,   // a wait that no call shows
   kQueueFull,    // the launch queue had no room
+  kArrival,      // workers made the batch: no sooner after the one before
 };
 
 // Edges that another defensible reading of the trace would not have, or would have.

@@ -288,6 +288,7 @@ PathClass ClassOf(const PathStep& step) {
   switch (step.kind) {
     case EdgeKind::kHostSegment:
     case EdgeKind::kHostCall:
+    case EdgeKind::kArrival:
     case EdgeKind::kHandOver: return PathClass::kHost;
     case EdgeKind::kLaunch: return PathClass::kLaunch;
     case EdgeKind::kStream:

@@ -11,10 +11,18 @@
 #include "analysis/host/runtime_calls.h"
 #include "base/run_sort.h"
 #include "base/text.h"
+#include "trace/by_name.h"
 #include "trace/json_text.h"
 
 namespace jarvis::analysis {
 namespace {
+
+constexpr std::int64_t kArrivalWaitNs = 1'000'000;  // less is what handing over a batch takes
+
+bool IsWaitForWorkers(std::string_view name) {
+  return name.starts_with("enumerate(DataLoader)") &&
+         name.find("_MultiProcessing") != std::string_view::npos;
+}
 
 using trace::Event;
 using trace::EventIndex;
@@ -206,13 +214,18 @@ class Collector {
       thread.calls.push_back(i);
       if (launches_[call.event]) ++thread.launches;
     }
+    trace::ByName<bool> from_workers(events_, IsWaitForWorkers);
     for (EventIndex e = 0; e < events_.size(); ++e) {
       const Event& event = events_[e];
       if (!tree::IsHost(event.kind) || !Counts(e) || place[event.track] == kNoPlace) continue;
-      AddActivity(e, &out_.threads[place[event.track]]);
+      HostThread& thread = out_.threads[place[event.track]];
+      AddActivity(e, &thread);
+      if (event.dur_ns >= kArrivalWaitNs && from_workers.Of(e))
+        thread.arrivals.push_back(out_.Micros(event.end_ns()));
     }
     for (HostThread& thread : out_.threads) {
       RunSort(thread.activity, std::less<>());
+      RunSort(thread.arrivals, std::less<>());
       thread.activity.erase(std::unique(thread.activity.begin(), thread.activity.end()),
                             thread.activity.end());
       RunSort(thread.in_calls, [](const auto& a, const auto& b) {

@@ -71,6 +71,7 @@ struct HostThread {
   std::vector<std::uint32_t> calls;        // by begin
   std::vector<double> activity;            // begins of all its events, ascending, each once
   std::vector<Interval<double>> in_calls;  // all runtime calls, by begin
+  std::vector<double> arrivals;            // ends of waits for a loader's workers, ascending
   double last_end = 0;                     // of its ops and calls
 };
 

@@ -136,6 +136,13 @@ class HostFindingMaker {
            });
   }
 
+  // Before the first and after the last GPU work of a training loop whose steps nothing marks: the
+  // step before and the one after, which are not recorded, would hide it.
+  bool IsEdge(const SectionGroup& group) const {
+    return e_.context.training && !group.loading && e_.frames.frames.steps.empty() &&
+           group.stretches.size() == 1 && (group.before.empty() || group.after.empty());
+  }
+
   void Sections() {
     for (std::size_t i = 0; i < sections_.size(); ++i) {
       const SectionGroup& group = *sections_[i];
@@ -157,7 +164,7 @@ class HostFindingMaker {
       for (const SectionWork& work : group.work)
         cause.places.push_back({work.name, "", "", work.count, work.ms});
       cause.changes = {analysis::ScaleHost{StretchesOf(group.stretches), 0}};
-      if (!Matters(cause.idle_ms)) continue;
+      if (!Matters(cause.idle_ms) || IsEdge(group)) continue;
       if (group.loading) Loading(&cause);
       HostSectionNames section{{}, group.loading, 2 * group.nothing_ms > group.total_ms};
       for (const SectionWork& work : group.work)
@@ -293,28 +300,58 @@ class HostFindingMaker {
     // One wait at the end of a run is how anybody gets a result.
     if (static_cast<double>(cause.count) < limits::kWaitsMin || !Matters(cause.idle_ms)) return;
     analysis::RemoveWaits change;
-    WaitPlaces(&cause, &change);
+    ReadBack read;
+    WaitPlaces(&cause, &change, &read);
     cause.changes = {std::move(change)};
+    if (!late.empty() || !read.gpu.events.empty()) cause.least = cause.changes;
     if (!late.empty()) {
       // What is done without waiting is not yet done at once: most of those launches may stay.
       late = Union(std::move(late));
-      cause.least = cause.changes;
       cause.least.emplace_back(analysis::ScaleHost{StretchesOf(late), kLateLeft});
-      cause.changes.emplace_back(analysis::ScaleHost{StretchesOf(late), 0});
     }
+    // What nobody reads back is not computed and copied for it either.
+    late.insert(late.end(), read.host.begin(), read.host.end());
+    if (!late.empty())
+      cause.changes.emplace_back(analysis::ScaleHost{StretchesOf(Union(std::move(late))), 0});
+    if (!read.gpu.events.empty()) cause.changes.emplace_back(std::move(read.gpu));
     std::vector<Remedy> ways = WaysForWaits(cause.places);
     if (cause.places.size() > kHostPlacesMax) cause.places.resize(kHostPlacesMax);
     Add("synchronisation", Pattern::kSynchronisation, {}, std::move(cause));
     out_.back().path_a = std::move(ways);
   }
 
+  // Ops that only fetch a value or a count for Python: their host time and GPU work.
+  struct ReadBack {
+    IntervalSet<std::int64_t> host;
+    analysis::RemoveGpu gpu;
+  };
+  void AddReadBack(trace::EventIndex call, WaitKind kind, ReadBack* read) const {
+    const trace::EventStore& events = e_.trace.events();
+    const tree::CallTree& tree = e_.trace.tree();
+    trace::EventIndex op = tree.parent(call);
+    if (op == trace::kNoEvent || events[op].kind != trace::EventKind::kCpuOp) return;
+    const std::size_t work = tree.GpuBelow(op).size();
+    // `is_nonzero` of `item` of `_local_scalar_dense`: one value.
+    for (trace::EventIndex above = tree.parent(op);
+         kind == WaitKind::kScalar && above != trace::kNoEvent &&
+         events[above].kind == trace::EventKind::kCpuOp && tree.GpuBelow(above).size() == work;
+         above = tree.parent(above))
+      op = above;
+    read->host.push_back({events[op].ts_ns, events[op].end_ns()});
+    const auto gpu = tree.GpuBelow(op);
+    read->gpu.events.insert(read->gpu.events.end(), gpu.begin(), gpu.end());
+  }
+
   // By the idle time that follows, the most first.
-  void WaitPlaces(HostCause* cause, analysis::RemoveWaits* change) const {
+  void WaitPlaces(HostCause* cause, analysis::RemoveWaits* change, ReadBack* read) const {
     for (std::size_t g = 0; g < ledger_.wait_ms.size(); ++g) {
       if (ledger_.wait_ms[g] <= 0) continue;
       const analysis::WaitGroup& group = e_.host.waits[g];
+      const WaitKind kind = KindOf(group);
       for (const trace::EventIndex call : group.calls) {
-        if (e_.scope.Has(e_.trace.events()[call].ts_ns)) change->calls.push_back(call);
+        if (!e_.scope.Has(e_.trace.events()[call].ts_ns)) continue;
+        change->calls.push_back(call);
+        if (kind == WaitKind::kScalar || kind == WaitKind::kShape) AddReadBack(call, kind, read);
       }
       HostPlace place;
       place.name = group.op.empty() ? group.call : group.op + " (" + group.call + ")";
@@ -323,7 +360,7 @@ class HostFindingMaker {
       place.count = group.count;
       place.ms = MillisOf(group.total_ns);
       place.idle_ms = ledger_.wait_ms[g];
-      place.wait = KindOf(group);
+      place.wait = kind;
       cause->total_ms += place.ms;
       cause->places.push_back(std::move(place));
     }

@@ -240,7 +240,7 @@ double BearingOf(const Quality& q, const Analysis& analysis, bool of_start) {
   if (q.code == "engine_step") return 9;
   // That one is recorded stands above; that it is a cold one does not.
   if (q.code == "one_pass") return q.ms ? 1 : 0;
-  if (q.code == "whole_microseconds") return 0.5;
+  if (q.code == "whole_microseconds") return q.percent_high.value_or(0) >= kBears ? 0.5 : 0;
   return share >= kBears && q.percent.value_or(0) >= kBears ? share : 0;
 }
 

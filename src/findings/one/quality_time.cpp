@@ -40,9 +40,9 @@ class TimeQualities {
     FirstTime(*first);
     Allocations(*first);
     JV_ASSIGN(const auto descheduled, session::DescheduledOf(trace_, job));
-    NotRunning(*descheduled, frames->books.gpu);
+    NotRunning(*descheduled, frames->books);
     Dispatch(checks);
-    Clocks(checks);
+    Clocks(checks, frames->books.gpu);
     Twice(checks);
     return {};
   }
@@ -312,7 +312,7 @@ class TimeQualities {
     list_.push_back(std::move(q));
   }
 
-  void NotRunning(const analysis::Descheduled& found, const ledger::GpuBook& gpu) {
+  void NotRunning(const analysis::Descheduled& found, const ledger::Books& books) {
     if (found.pieces.empty()) return;
     std::map<std::string_view, int> names;
     for (const analysis::SilentPiece& piece : found.pieces) {
@@ -342,11 +342,16 @@ class TimeQualities {
         found.pieces.begin(), found.pieces.end(),
         [](const analysis::SilentPiece& piece) { return piece.owner != trace::kNoEvent; });
     if (inside != found.pieces.end()) q.first_uid = events_[inside->owner].uid;
-    SetTime(base_, found.total_ms, 0, &q);
+    const auto& kinds = books.gpu.kinds;
+    const bool collectives =
+        kinds[static_cast<std::size_t>(ledger::WorkKind::kCommTransfer)].count +
+            kinds[static_cast<std::size_t>(ledger::WorkKind::kCommWait)].count >
+        0;
+    // While the GPU works it costs nothing, unless other ranks wait.
+    const double idle = MillisOf(books.wall.Of(ledger::IdleCause::kNotScheduled));
+    SetTime(base_, collectives ? found.total_ms : idle, 0, &q);
     q.consequence = "No op is slow because of it, and no kernel: the process lacked a CPU.";
-    if (gpu.kinds[static_cast<std::size_t>(ledger::WorkKind::kCommTransfer)].count +
-            gpu.kinds[static_cast<std::size_t>(ledger::WorkKind::kCommWait)].count >
-        0)
+    if (collectives)
       q.consequence += " Other ranks wait for it in collectives.";
     q.record =
         "give each process cores of its own (fewer processes, affinity, cpuset quota); "
@@ -379,14 +384,19 @@ class TimeQualities {
     q.record = "rocprofv3 counters for single kernels";
   }
 
-  void Clocks(const analysis::RecordingChecks& checks) {
+  void Clocks(const analysis::RecordingChecks& checks, const ledger::GpuBook& gpu) {
     if (checks.whole_microseconds) {
+      std::uint64_t kernels = 0;
+      for (const auto& kind : gpu.kinds)
+        kernels += kind.count;
       Quality& q = Add("whole_microseconds", Severity::kNote,
                        checks.median_kernel_us > 0
                            ? fmt::format("All times are whole microseconds; half of the kernels "
                                          "take {} µs or less.",
                                          Of(checks.median_kernel_us))
                            : std::string("All times are whole microseconds."));
+      // Each kernel's by half of one at most.
+      SetTime(base_, 0, 0.5e-3 * static_cast<double>(kernels), &q);
       q.consequence = "Durations, gaps and rates of the shortest kernels may be off by half.";
       q.record = "PyTorch 2.3 or newer, which writes nanoseconds";
     }

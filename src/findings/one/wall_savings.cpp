@@ -108,7 +108,23 @@ class WallAsker {
     for (const trace::EventIndex copy : MovingWork(finding)) {
       if (!scope_.IsForeign(copy)) pin.copies.push_back(copy);
     }
-    return WayOut{InScope({std::move(pin)}), 1, 1, finding.exclusive_ms};
+    const bool to_host = finding.subject.starts_with(DirectionText(CopyDirection::kToHost));
+    Changes changes = {pin};
+    if (to_host) changes.emplace_back(WaitsFor(pin.copies));
+    return WayOut{InScope(changes), 1, 1,
+                  to_host ? std::nullopt : std::optional(finding.exclusive_ms)};
+  }
+  // A download into pinned memory is waited for where it is read.
+  analysis::RemoveWaits WaitsFor(const std::vector<trace::EventIndex>& copies) const {
+    const analysis::RecordedWork& recorded = simulation_.recorded();
+    analysis::RemoveWaits waits;
+    for (const trace::EventIndex copy : copies) {
+      const std::uint32_t work = recorded.WorkAt(copy);
+      const std::uint32_t call =
+          work == analysis::kNoPlace ? analysis::kNoPlace : recorded.works[work].call;
+      if (call != analysis::kNoPlace) waits.calls.push_back(recorded.calls[call].event);
+    }
+    return waits;
   }
 
   // The work that a finding about communication or copies is about.

@@ -111,11 +111,12 @@ class IdleFiler {
         std::partition_point(segments.begin(), segments.end(),
                              [&](const HostSegment& one) { return one.span.end <= span.start; });
     std::int64_t now = span.start;
+    pieces_.clear();
     while (now < span.end) {
       if (segment == segments.end() || segment->span.start > now) {
         const std::int64_t until =
             segment == segments.end() ? span.end : std::min(span.end, segment->span.start);
-        Add(outside, until - now);
+        pieces_.push_back({outside, until - now});
         now = until;
         continue;
       }
@@ -123,10 +124,32 @@ class IdleFiler {
       IdleCause cause = CauseOf(*segment, track, now);
       if (cause == IdleCause::kPython || cause == IdleCause::kOutsideOps)
         cause = gap < kBetweenLaunchesNs ? IdleCause::kBetweenLaunches : cause;
-      Add(cause, until - now);
+      pieces_.push_back({cause, until - now});
       now = until;
       ++segment;
     }
+    JoinToInput();
+    for (const Piece& piece : pieces_)
+      Add(piece.cause, piece.ns);
+  }
+
+  // What passes right before or after a wait for data, and no longer, hands the batch over.
+  void JoinToInput() {
+    std::int64_t input = 0;
+    for (const Piece& piece : pieces_)
+      input += piece.cause == IdleCause::kInput ? piece.ns : 0;
+    if (input == 0) return;
+    const auto is_input = [&](std::size_t i) {
+      return i < pieces_.size() && pieces_[i].cause == IdleCause::kInput;
+    };
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      Piece& piece = pieces_[i];
+      if (piece.cause == IdleCause::kOutsideOps && piece.ns <= input &&
+          (is_input(i + 1) || (i > 0 && is_input(i - 1))))
+        piece.joined = true;
+    }
+    for (Piece& piece : pieces_)
+      piece.cause = piece.joined ? IdleCause::kInput : piece.cause;
   }
 
   IdleCause CauseOf(const HostSegment& segment, std::uint32_t track, std::int64_t at) {
@@ -150,10 +173,17 @@ class IdleFiler {
     return makes_input_.Of(segment.innermost) ? IdleCause::kInput : IdleCause::kPython;
   }
 
+  struct Piece {
+    IdleCause cause;
+    std::int64_t ns;
+    bool joined = false;
+  };
+
   const analysis::FrameFacts& facts_;
   const analysis::BaseOfTime& base_;
   const HostTimeline& host_;
   WallBook& wall_;
+  std::vector<Piece> pieces_;  // of one stretch of the host
   std::vector<analysis::LaunchedWork> own_;  // by start
   trace::ByName<bool> makes_input_;          // of Python frames
 };
