@@ -110,10 +110,11 @@ bool IsPlural(const findings::Finding& finding) {
 
 std::string RuleInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const bool several = finding.members.size() > 1 && !IsOfKernels(finding);
-  return fmt::format("{}{} {} {}{} {}.", Capitalised(SubjectWithArgs(finding)),
-                     MembersText(finding), several || IsPlural(finding) ? "take" : "takes",
-                     TimeText(analysis, finding), several ? "; the first runs" : "",
-                     findings::FillRule(RowOf(analysis, finding)->evidence, RuleFacts(finding), &WriteFact));
+  return fmt::format(
+      "{}{} {} {}{} {}.", Capitalised(SubjectWithArgs(finding)), MembersText(finding),
+      several || IsPlural(finding) ? "take" : "takes", TimeText(analysis, finding),
+      several ? "; the first runs" : "",
+      findings::FillRule(RowOf(analysis, finding)->evidence, RuleFacts(finding), &WriteFact));
 }
 
 // What a way out saves alone, of the wall time where that is known.
@@ -335,9 +336,8 @@ std::string InsightOf(const findings::Analysis& analysis, const findings::Findin
 }
 
 bool HasWay(const std::vector<findings::Remedy>& path) {
-  return std::any_of(path.begin(), path.end(), [](const findings::Remedy& remedy) {
-    return IsToldAsWay(remedy.advice);
-  });
+  return std::any_of(path.begin(), path.end(),
+                     [](const findings::Remedy& remedy) { return IsToldAsWay(remedy.advice); });
 }
 
 // Where to start: the way that saves more, and of equal ones that which needs no change of the
@@ -472,10 +472,10 @@ FindingText OwnText(const findings::Analysis& analysis, const findings::Finding&
   text.reasoning = ReasoningOf(analysis, finding);
   text.resolution = WhyTheyHelp(analysis.Texts(), finding.path_a, finding.path_b);
   const findings::RuleRow* row = RowOf(analysis, finding);
-  text.path_a =
-      row != nullptr ? RulePath(analysis, finding, &findings::RuleRow::path_a) : PathText(analysis, finding.path_a);
-  text.path_b =
-      row != nullptr ? RulePath(analysis, finding, &findings::RuleRow::path_b) : PathText(analysis, finding.path_b);
+  text.path_a = row != nullptr ? RulePath(analysis, finding, &findings::RuleRow::path_a)
+                               : PathText(analysis, finding.path_a);
+  text.path_b = row != nullptr ? RulePath(analysis, finding, &findings::RuleRow::path_b)
+                               : PathText(analysis, finding.path_b);
   return text;
 }
 

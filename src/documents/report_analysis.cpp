@@ -316,7 +316,8 @@ std::string RenderCategoryFindings(const ReportSources& sources,
   std::vector<const findings::Operation*> shown;
   for (std::size_t i = 0; i < category.operations.size() && i < 10; ++i)
     shown.push_back(&category.operations[i]);
-  text += UsersNotes(sources.analysis.Texts(), category) + "## Operations\n\n" + OperationsTable(sources.analysis, shown);
+  text += UsersNotes(sources.analysis.Texts(), category) + "## Operations\n\n" +
+          OperationsTable(sources.analysis, shown);
   std::string details;
   text += "## Recommendations\n\n";
   int number = 0;

@@ -53,8 +53,8 @@ Result<std::string> TextIn(const At& at, std::string_view key, const element& va
     return at.Bad(key, "a text or a list of texts");
   }
   if (text.empty() || text != Trim(text) || text.size() > kTextBytesMax) {
-    return at.Bad(key, fmt::format("a text of 1 to {} bytes without blanks around it",
-                                   kTextBytesMax));
+    return at.Bad(key,
+                  fmt::format("a text of 1 to {} bytes without blanks around it", kTextBytesMax));
   }
   if (text != OneLine(text)) return at.Bad(key, "a text without line ends and control characters");
   if (!IsWellFormed(text)) return at.Bad(key, "{braces} and [[double brackets]] that are closed");
@@ -124,10 +124,10 @@ class FixReader {
       std::int64_t order = 0;
       if (key == "notable") {
         if (value.get(info.notable) != simdjson::SUCCESS) return at.Bad(key, "true or false");
-      } else if (key == "order") {
+      } else if (key == "order" || key == "section") {
         if (value.get(order) != simdjson::SUCCESS || order < 0 || order > 1'000'000)
           return at.Bad(key, "a whole number");
-        info.order = static_cast<int>(order);
+        (key == "order" ? info.order : info.section) = static_cast<int>(order);
       } else {
         JV_TRY(TakeText(at, key, value, keys));
       }
@@ -158,12 +158,9 @@ class FixReader {
     JV_ASSIGN(const object fields, ObjectIn(at, &parser, file.text));
     AdviceInfo info;
     std::string path;
-    const std::initializer_list<TextKey> keys = {{"id", &info.key, true},
-                                                 {"path", &path, true},
-                                                 {"what", &info.what, true},
-                                                 {"why", &info.why},
-                                                 {"action", &info.action.key},
-                                                 {"part_of", &info.action.part_of}};
+    const std::initializer_list<TextKey> keys = {
+        {"id", &info.key, true}, {"path", &path, true},        {"what", &info.what, true},
+        {"why", &info.why},      {"action", &info.action.key}, {"part_of", &info.action.part_of}};
     for (const auto [key, value] : fields)
       JV_TRY(TakeText(at, key, value, keys));
     JV_TRY(NeedTexts(at, keys));
@@ -177,10 +174,12 @@ class FixReader {
   }
 
   static void SortRules(Fixes* out) {
-    const auto order = [&](const RuleRow& row) { return out->Of(row.pattern).order; };
-    std::stable_sort(
-        out->rules_.begin(), out->rules_.end(),
-        [&](const RuleRow& a, const RuleRow& b) { return order(a) < order(b); });
+    const auto order = [&](const RuleRow& row) {
+      const PatternInfo& info = out->Of(row.pattern);
+      return info.section > 0 ? info.section : info.order;
+    };
+    std::stable_sort(out->rules_.begin(), out->rules_.end(),
+                     [&](const RuleRow& a, const RuleRow& b) { return order(a) < order(b); });
   }
 
   // One entry of a user's file.
@@ -248,16 +247,17 @@ class FixReader {
         std::vector<std::string> keys;
         for (const Placeholder& of : known)
           keys.push_back("{" + of.key + "}");
-        return at.Bad(key, fmt::format("of {{placeholders}} {}, not {{{}}}",
-                                       keys.empty() ? "none" : fmt::format("{}", fmt::join(keys, ", ")),
-                                       OneLine(Utf8Prefix(one.key, kNameShown))));
+        return at.Bad(key,
+                      fmt::format("of {{placeholders}} {}, not {{{}}}",
+                                  keys.empty() ? "none" : fmt::format("{}", fmt::join(keys, ", ")),
+                                  OneLine(Utf8Prefix(one.key, kNameShown))));
       }
       const bool always = std::any_of(known.begin(), known.end(), [&](const Placeholder& of) {
         return of.key == one.key && !of.optional;
       });
       if (!always && !one.optional) {
-        return at.Bad(key, fmt::format("{{{}}} in [[double brackets]]: it is not always known",
-                                       one.key));
+        return at.Bad(
+            key, fmt::format("{{{}}} in [[double brackets]]: it is not always known", one.key));
       }
     }
     return {};

@@ -29,8 +29,9 @@ struct PatternInfo {
   std::string key;       // "tiny_batched_gemm": stable, in files
   std::string what;      // half a sentence without numbers
   bool notable = false;  // makes an op of any share Medium
-  // Of several that are found at once the smallest is named first; the order of docs/rules.md.
+  // Of several that are found at once the smallest is named first.
   int order = std::numeric_limits<int>::max();
+  int section = 0;  // its place in docs/rules.md; 0: as `order` says
 };
 
 // What is done once for all who ask for it, whatever a sentence says around it.
@@ -76,7 +77,7 @@ class Fixes {
   const RuleRow* RuleOf(Pattern pattern) const;  // null: no rule of this kind
   std::span<const PatternInfo> patterns() const { return patterns_; }
   std::span<const AdviceInfo> advices() const { return advices_; }
-  std::span<const RuleRow> rules() const { return rules_; }  // by `order`
+  std::span<const RuleRow> rules() const { return rules_; }  // as docs/rules.md has them
 
  private:
   friend class FixReader;

@@ -77,8 +77,8 @@ struct DerivedFigure {
 struct Analysis {
   std::string trace_id;
   std::shared_ptr<const levers::Fixes> fixes;  // null: ours
-  std::string platform;  // name; empty: none known
-  std::string device;    // as the trace names it; empty: it does not
+  std::string platform;                        // name; empty: none known
+  std::string device;                          // as the trace names it; empty: it does not
   std::optional<double> peak_tb_per_s;
   Totals totals;
   std::shared_ptr<const session::TraceFrames> frames;  // whose time it is; never null

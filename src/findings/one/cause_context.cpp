@@ -174,21 +174,24 @@ CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
   const bool tensile =
       !operation.kernels.empty() && operation.kernels.front().name.starts_with("Cijk_");
   if (operation.name.starts_with("aiter::") && tensile) {
-    return {"Add these sizes to aiter's table of tuned GEMMs: its gradlib tuner, "
-            "AITER_CONFIG_GEMM_BF16. The table seems to have no entry for them, as the kernel is "
-            "hipBLASLt's; or tune that with PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run",
-            "tuned_gemm_table"};
+    return {
+        "Add these sizes to aiter's table of tuned GEMMs: its gradlib tuner, "
+        "AITER_CONFIG_GEMM_BF16. The table seems to have no entry for them, as the kernel is "
+        "hipBLASLt's; or tune that with PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run",
+        "tuned_gemm_table"};
   }
   // No compiler chooses the kernel of a library's own op.
   const bool own = !operation.name.starts_with("aten::");
   const bool compiles = work_.compiled && !own && !work_.IsServer();
-  const TunedBy compiled = {"Compile with `mode=\"max-autotune\"`, which times Triton's and the "
-                            "library's kernels for these sizes",
-                            "max_autotune", true};
+  const TunedBy compiled = {
+      "Compile with `mode=\"max-autotune\"`, which times Triton's and the "
+      "library's kernels for these sizes",
+      "max_autotune", true};
   if (work_.amd && work_.tunable_op == WorkContext::TunableOp::kReads) {
-    return {"Run once with PYTORCH_TUNABLEOP_TUNING=1. TunableOp was on and only read its file, "
-            "which may not hold these sizes",
-            "tunable_op_tuning"};
+    return {
+        "Run once with PYTORCH_TUNABLEOP_TUNING=1. TunableOp was on and only read its file, "
+        "which may not hold these sizes",
+        "tunable_op_tuning"};
   }
   if (work_.amd && work_.tunable_op == WorkContext::TunableOp::kTunes)
     return compiles ? compiled : TunedBy{};
@@ -205,10 +208,11 @@ CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
     return {"Time this product at these sizes with cuBLASLt as well; the faster one decides",
             "time_cublaslt"};
   }
-  return {"Set TORCH_BLAS_PREFER_CUBLASLT=1, and time it against 0 at these sizes. Generated "
-          "kernels "
-          "are another choice: torch.compile with `mode=\"max-autotune\"`",
-          "prefer_cublaslt", true};
+  return {
+      "Set TORCH_BLAS_PREFER_CUBLASLT=1, and time it against 0 at these sizes. Generated "
+      "kernels "
+      "are another choice: torch.compile with `mode=\"max-autotune\"`",
+      "prefer_cublaslt", true};
 }
 
 double CauseContext::Fp8Rate(std::string_view spec) const {

@@ -470,11 +470,12 @@ Range TargetSavings(const Target& target, const Operation& operation) {
 
 void MakeCauseFindings(const Calls& calls, const WorkContext& context,
                        std::vector<CategoryAnalysis>* categories) {
-  std::map<std::pair<Pattern, std::string_view>, std::vector<const Operation*>> groups;
+  std::map<std::tuple<int, Pattern, std::string_view>, std::vector<const Operation*>> groups;
   for (const CategoryAnalysis& category : *categories) {
     for (const Operation& operation : category.operations) {
-      if (operation.cause)
-        groups[{operation.cause->pattern, operation.cause->group}].push_back(&operation);
+      if (!operation.cause) continue;
+      const Pattern pattern = operation.cause->pattern;
+      groups[{Info(pattern).order, pattern, operation.cause->group}].push_back(&operation);
     }
   }
   for (auto& [key, members] : groups) {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "findings/one/published_rates.h"
 #include "findings/one/pattern.h"
+#include "findings/one/published_rates.h"
 
 namespace jarvis::findings {
 namespace {

@@ -174,7 +174,8 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
   if (multi.comm_overlap_ratio)
     facts.push_back(NumberFact("overlap_percent", *multi.comm_overlap_ratio * 100, "%"));
   f.patterns.push_back({Pattern::kNcclBlockingCompute, facts});
-  if (multi.overlap_flagged) f.patterns.push_back({Pattern::kPoorCommComputeOverlap, std::move(facts)});
+  if (multi.overlap_flagged)
+    f.patterns.push_back({Pattern::kPoorCommComputeOverlap, std::move(facts)});
   const auto longest = std::max_element(
       multi.collectives.begin(), multi.collectives.end(),
       [](const CollectiveRow& a, const CollectiveRow& b) { return a.exposed_us < b.exposed_us; });

@@ -24,8 +24,9 @@ Result<AnalysisCase> OpenAnalysisCase(session::Workspace& workspace, const Json&
 
 Status FindAnalysis(AnalysisCase* one, Job& job) {
   const perf::Platform* platform = one->platform.platform ? &*one->platform.platform : nullptr;
-  JV_ASSIGN(one->analysis, findings::AnalysisOf(*one->trace, platform,
-                                             {one->extension.models, one->extension.fixes}, job));
+  JV_ASSIGN(one->analysis,
+            findings::AnalysisOf(*one->trace, platform,
+                                 {one->extension.models, one->extension.fixes}, job));
   return {};
 }
 

@@ -24,7 +24,7 @@ struct Extension {
 // then. They go over the rows of `compat`. A file that is bad or that `files` does not allow is an
 // error.
 Result<Extension> ChooseExtension(const io::FilePolicy& files, const Json& arguments,
-                               const session::LoadedTrace& trace, session::Compat compat,
-                               const Job& job);
+                                  const session::LoadedTrace& trace, session::Compat compat,
+                                  const Job& job);
 
 }  // namespace jarvis::tools
