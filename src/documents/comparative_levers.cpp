@@ -49,8 +49,9 @@ std::string FirstWay(const ComparativeFacts& facts, const findings::Finding& fin
   findings::Finding plain = finding;
   plain.wall_a.reset();
   plain.change_a.reset();
-  std::string way(Trim(DraftText(*facts.pair.primary, plain).path_a));
-  if (way.starts_with("None")) return {};
+  const FindingText draft = DraftText(*facts.pair.primary, plain);
+  if (!draft.way_a) return {};
+  std::string way(Trim(draft.path_a));
   way = way.substr(0, way.find(". "));
   if (way.ends_with('.')) way.pop_back();
   return way;
@@ -360,14 +361,13 @@ std::vector<LeverWay> OwnWays(const ComparativeFacts& facts, const findings::Fin
                        const std::optional<findings::Change>& change) {
     std::string text(Trim(words));
     if (text.ends_with('.')) text.pop_back();
-    if (text.empty() || text.starts_with("None")) return;
     const double own = best.gpu ? (change ? change->savings_ms.high : 0) : wall ? wall->ms.high : 0;
     const double ms = own > 0 ? std::min(own / units, best.ms) : best.ms;
     std::string saves = ms > 0 ? UpTo(ms) + (best.gpu ? " of GPU time" : "") : std::string();
     ways.emplace_back(ms, LeverWay{path, std::move(text), std::move(saves)});
   };
-  add('A', draft.path_a, finding.wall_a, finding.change_a);
-  add('B', draft.path_b, finding.wall_b, finding.change_b);
+  if (draft.way_a) add('A', draft.path_a, finding.wall_a, finding.change_a);
+  if (draft.way_b) add('B', draft.path_b, finding.wall_b, finding.change_b);
   std::stable_sort(ways.begin(), ways.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<LeverWay> sorted;

@@ -75,7 +75,7 @@ std::vector<std::string> LeverRows::Joint(const findings::Finding& finding) cons
   if (ways.empty()) return {};
   return {
       fmt::format("with {}", finding.global_rank),
-      FirstClause(AdviceSentence(ways.front())),
+      FirstClause(AdviceSentence(analysis_, ways.front())),
       fmt::format("the host ({}) sets the pace once {} is done",
                   EachMs(analysis_, analysis_.wall.host_floor_ms), finding.global_rank),
       std::string(kAbsentText),

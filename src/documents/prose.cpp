@@ -12,7 +12,7 @@
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "findings/one/chain_works.h"
-#include "findings/one/rule_rows.h"
+#include "findings/one/rule_text.h"
 
 namespace jarvis::documents {
 namespace {
@@ -31,10 +31,11 @@ std::string TimeText(const findings::Analysis& analysis, const findings::Finding
 }
 
 // The pattern that says most: the first notable one, else the first.
-const findings::PatternInfo* LeadingPattern(const findings::Finding& finding) {
+const findings::PatternInfo* LeadingPattern(const findings::Analysis& analysis,
+                                            const findings::Finding& finding) {
   const findings::PatternInfo* first = nullptr;
   for (const findings::PatternHit& hit : finding.patterns) {
-    const findings::PatternInfo& info = findings::Info(hit.pattern);
+    const findings::PatternInfo& info = analysis.Texts().Of(hit.pattern);
     if (info.notable) return &info;
     if (first == nullptr) first = &info;
   }
@@ -79,8 +80,9 @@ std::span<const findings::Fact> RuleFacts(const findings::Finding& finding) {
   return {};
 }
 
-const findings::RuleRow* RowOf(const findings::Finding& finding) {
-  return finding.rule ? findings::RuleOf(*finding.rule) : nullptr;
+const findings::RuleRow* RowOf(const findings::Analysis& analysis,
+                               const findings::Finding& finding) {
+  return finding.rule ? analysis.Texts().RuleOf(*finding.rule) : nullptr;
 }
 
 // "`aten::mm` (8,4) bf16 x (4,2) bf16": what tells it from others of its name.
@@ -92,8 +94,8 @@ std::string SubjectWithArgs(const findings::Finding& finding) {
   return SubjectText(finding) + (shown ? " " + args : "");
 }
 
-std::string RuleTitle(const findings::Finding& finding) {
-  return fmt::format("{}: {}{}", Capitalised(std::string(findings::Info(*finding.rule).what)),
+std::string RuleTitle(const findings::Analysis& analysis, const findings::Finding& finding) {
+  return fmt::format("{}: {}{}", Capitalised(analysis.Texts().Of(*finding.rule).what),
                      SubjectWithArgs(finding), MembersText(finding));
 }
 
@@ -108,10 +110,11 @@ bool IsPlural(const findings::Finding& finding) {
 
 std::string RuleInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const bool several = finding.members.size() > 1 && !IsOfKernels(finding);
-  return fmt::format("{}{} {} {}{} {}.", Capitalised(SubjectWithArgs(finding)),
-                     MembersText(finding), several || IsPlural(finding) ? "take" : "takes",
-                     TimeText(analysis, finding), several ? "; the first runs" : "",
-                     findings::FillRule(RowOf(finding)->evidence, RuleFacts(finding), &WriteFact));
+  return fmt::format(
+      "{}{} {} {}{} {}.", Capitalised(SubjectWithArgs(finding)), MembersText(finding),
+      several || IsPlural(finding) ? "take" : "takes", TimeText(analysis, finding),
+      several ? "; the first runs" : "",
+      findings::FillRule(RowOf(analysis, finding)->evidence, RuleFacts(finding), &WriteFact));
 }
 
 // What a way out saves alone, of the wall time where that is known.
@@ -121,7 +124,7 @@ std::string SavesText(const findings::Analysis& analysis, const findings::Findin
                       const std::optional<findings::WallSaving>& wall) {
   if (wall && ShowsLater(finding)) return LaterText(analysis, finding);
   if (finding.by_hand != nullptr) return AddedSaves(analysis, finding, wall);
-  if (change && RowOf(finding) != nullptr) {
+  if (change && RowOf(analysis, finding) != nullptr) {
     if (change->savings_ms.high <= 0) return "";
     return fmt::format("Saves {} {} at {} ({}).",
                        EachRange(analysis, wall ? wall->ms : change->savings_ms),
@@ -149,7 +152,7 @@ std::string OptionText(const findings::Analysis& analysis, double ms) {
 }
 
 std::string RulePath(const findings::Analysis& analysis, const findings::Finding& finding,
-                     std::string_view text) {
+                     const std::string findings::RuleRow::*path) {
   const auto known = RuleFacts(finding);
   std::vector<findings::Fact> facts(known.begin(), known.end());
   constexpr double kLaunchesTold = 0.001;  // of the wall time
@@ -168,7 +171,12 @@ std::string RulePath(const findings::Analysis& analysis, const findings::Finding
     if (fact.key == "merge" && merge_ms > kLaunchesTold * analysis.wall.wall_ms)
       *words += ", " + OptionText(analysis, merge_ms) + " for launches alone";
   }
-  std::string filled(Trim(findings::FillRule(text, facts, &WriteFact)));
+  const auto fill = [&](const findings::RuleRow& row) {
+    return std::string(Trim(findings::FillRule(row.*path, facts, &WriteFact)));
+  };
+  std::string filled = fill(*RowOf(analysis, finding));
+  // Words of a user's that say nothing with these facts.
+  if (filled.empty()) filled = fill(*findings::RuleOf(*finding.rule));
   // Of a sentence that is left out the spaces around it stay.
   for (std::size_t at = filled.find("  "); at != std::string::npos; at = filled.find("  ", at))
     filled.erase(at, 1);
@@ -183,24 +191,24 @@ bool IsOwnKernel(const findings::Finding& finding) {
 
 std::string TitleOf(const findings::Analysis& analysis, const findings::Finding& finding) {
   // A rule that has a change of the host's time says what it is in its own words.
-  if (RowOf(finding) != nullptr && finding.tier != findings::Tier::kFusion)
-    return RuleTitle(finding);
+  if (RowOf(analysis, finding) != nullptr && finding.tier != findings::Tier::kFusion)
+    return RuleTitle(analysis, finding);
   if (finding.host != nullptr) return HostTitle(analysis, finding);
   const std::string about = finding.tier == findings::Tier::kSystem
                                 ? Capitalised(SubjectText(finding))
                                 : SubjectText(finding);
   if (finding.tier != findings::Tier::kCompute) {
-    const findings::PatternInfo* pattern = LeadingPattern(finding);
+    const findings::PatternInfo* pattern = LeadingPattern(analysis, finding);
     if (IsOwnKernel(finding)) return about + ", a kernel below the bandwidth";
-    return pattern == nullptr ? about : about + ", " + std::string(pattern->what);
+    return pattern == nullptr ? about : about + ", " + pattern->what;
   }
   const std::string members = MembersText(finding);
   if (!finding.efficiency) return about + members + ", efficiency not known";
   const std::string text =
       fmt::format("{}{} below the {} roof", about, members, findings::BoundText(finding.bound));
-  const findings::PatternInfo* pattern = LeadingPattern(finding);
+  const findings::PatternInfo* pattern = LeadingPattern(analysis, finding);
   const bool tells = pattern != nullptr && pattern->notable;
-  return tells ? text + ", " + std::string(pattern->what) : text;
+  return tells ? text + ", " + pattern->what : text;
 }
 
 // Why it has no efficiency, of its costliest operation.
@@ -259,12 +267,12 @@ std::string ChainsText(const findings::Analysis& analysis, const findings::Findi
 
 std::string FusionInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const std::string subject = SubjectText(finding);
-  if (RowOf(finding) != nullptr) {
+  if (RowOf(analysis, finding) != nullptr) {
     const auto known = RuleFacts(finding);
     std::vector<findings::Fact> facts(known.begin(), known.end());
     facts.push_back({"parts", ChainsText(analysis, finding), "words"});
     return fmt::format("{} runs {} in {}, which take {} in all.", subject,
-                       findings::FillRule(RowOf(finding)->evidence, facts, &WriteFact),
+                       findings::FillRule(RowOf(analysis, finding)->evidence, facts, &WriteFact),
                        Calls(finding.count, "instances"), TimeText(analysis, finding));
   }
   const findings::FusionCandidate* candidate = CandidateOf(analysis, finding);
@@ -288,8 +296,8 @@ std::string FusionInsight(const findings::Analysis& analysis, const findings::Fi
 }
 
 std::string SystemInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
-  const findings::PatternInfo* pattern = LeadingPattern(finding);
-  const std::string what = pattern == nullptr ? "" : ": " + std::string(pattern->what);
+  const findings::PatternInfo* pattern = LeadingPattern(analysis, finding);
+  const std::string what = pattern == nullptr ? "" : ": " + pattern->what;
   if (finding.category == "cpu_idle") {
     const std::string gaps = finding.count > 0 ? " in " + Calls(finding.count, "gaps") : "";
     return fmt::format("The GPU waits {}{}{}{}.", TimeText(analysis, finding), gaps, what,
@@ -316,7 +324,7 @@ std::string PlaceSentence(const findings::Analysis& analysis, const findings::Fi
 }
 
 std::string InsightOf(const findings::Analysis& analysis, const findings::Finding& finding) {
-  if (RowOf(finding) != nullptr && finding.tier != findings::Tier::kFusion)
+  if (RowOf(analysis, finding) != nullptr && finding.tier != findings::Tier::kFusion)
     return RuleInsight(analysis, finding);
   if (finding.host != nullptr) return HostInsight(analysis, finding);
   switch (finding.tier) {
@@ -327,15 +335,9 @@ std::string InsightOf(const findings::Analysis& analysis, const findings::Findin
   return ComputeInsight(analysis, finding);
 }
 
-// A reproducer for those who write the kernel is in the report's files; to the reader it is no way.
-bool IsForOthers(findings::Advice advice) {
-  return advice == findings::Advice::kReplay || advice == findings::Advice::kProfileCounters;
-}
-
 bool HasWay(const std::vector<findings::Remedy>& path) {
-  return std::any_of(path.begin(), path.end(), [](const findings::Remedy& remedy) {
-    return remedy.advice != findings::Advice::kNoneKnown && !IsForOthers(remedy.advice);
-  });
+  return std::any_of(path.begin(), path.end(),
+                     [](const findings::Remedy& remedy) { return IsToldAsWay(remedy.advice); });
 }
 
 // Where to start: the way that saves more, and of equal ones that which needs no change of the
@@ -391,15 +393,15 @@ std::string IdentificationOf(const findings::Finding& finding) {
 
 // Said by the pattern already.
 bool IsPattern(std::string_view code) {
-  const auto all = findings::Patterns();
+  const auto all = levers::Shipped().patterns();
   return std::any_of(all.begin(), all.end(),
                      [&](const findings::PatternInfo& info) { return info.key == code; });
 }
 
-std::string ReasoningOf(const findings::Finding& finding) {
+std::string ReasoningOf(const findings::Analysis& analysis, const findings::Finding& finding) {
   std::string text;
   for (const findings::PatternHit& hit : finding.patterns) {
-    const std::string what(findings::Info(hit.pattern).what);
+    const std::string& what = analysis.Texts().Of(hit.pattern).what;
     if (text.find(Capitalised(what)) == std::string::npos) text += Capitalised(what) + ". ";
   }
   if (finding.method == findings::EstimateMethod::kRoof && finding.efficiency) {
@@ -416,12 +418,13 @@ std::string ReasoningOf(const findings::Finding& finding) {
   return text.empty() ? "It stands out by its time alone." : std::string(Trim(text));
 }
 
-std::string PathText(const std::vector<findings::Remedy>& path) {
+std::string PathText(const findings::Analysis& analysis,
+                     const std::vector<findings::Remedy>& path) {
   if (!HasWay(path)) return "";
   std::string text;
   for (const findings::Remedy& remedy : path) {
-    if (remedy.advice == findings::Advice::kNoneKnown || IsForOthers(remedy.advice)) continue;
-    const std::string what = AdviceSentence(remedy);
+    if (!IsToldAsWay(remedy.advice)) continue;
+    const std::string what = AdviceSentence(analysis, remedy);
     text += (text.empty() ? "" : " ") + what + (what.ends_with('.') ? "" : ".");
   }
   return text;
@@ -429,9 +432,14 @@ std::string PathText(const std::vector<findings::Remedy>& path) {
 
 }  // namespace
 
-std::string AdviceSentence(const findings::Remedy& remedy) {
+bool IsToldAsWay(findings::Advice advice) {
+  return advice != findings::Advice::kNoneKnown && advice != findings::Advice::kReplay &&
+         advice != findings::Advice::kProfileCounters;
+}
+
+std::string AdviceSentence(const findings::Analysis& analysis, const findings::Remedy& remedy) {
   return Capitalised(
-      findings::FillRule(findings::Info(remedy.advice).what, remedy.facts, &WriteFact));
+      findings::FillRule(analysis.Texts().Of(remedy.advice).what, remedy.facts, &WriteFact));
 }
 
 std::string SubjectText(const findings::Finding& finding) {
@@ -460,13 +468,13 @@ FindingText OwnText(const findings::Analysis& analysis, const findings::Finding&
   text.title = TitleOf(analysis, finding);
   text.insight = InsightOf(analysis, finding) + PlaceSentence(analysis, finding);
   text.identification = IdentificationOf(finding);
-  text.reasoning = ReasoningOf(finding);
-  text.resolution = WhyTheyHelp(finding.path_a, finding.path_b);
-  const findings::RuleRow* row = RowOf(finding);
-  text.path_a =
-      row != nullptr ? RulePath(analysis, finding, row->path_a) : PathText(finding.path_a);
-  text.path_b =
-      row != nullptr ? RulePath(analysis, finding, row->path_b) : PathText(finding.path_b);
+  text.reasoning = ReasoningOf(analysis, finding);
+  text.resolution = WhyTheyHelp(analysis.Texts(), finding.path_a, finding.path_b);
+  const findings::RuleRow* row = RowOf(analysis, finding);
+  text.path_a = row != nullptr ? RulePath(analysis, finding, &findings::RuleRow::path_a)
+                               : PathText(analysis, finding.path_a);
+  text.path_b = row != nullptr ? RulePath(analysis, finding, &findings::RuleRow::path_b)
+                               : PathText(analysis, finding.path_b);
   return text;
 }
 
@@ -477,10 +485,12 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
   FindingText text = added ? AddedText(finding) : OwnText(analysis, finding);
   const std::string given_action = text.action;
   text.chosen = ChosenPath(finding, text);
+  text.way_a = !text.path_a.empty();
   if (text.chosen == 'A' && OnlyNamesWork(finding)) {
     text.path_b.clear();
     text.insight += " Nothing recorded names this work; `with_stack=True` does.";
   }
+  text.way_b = !text.path_b.empty();
   if (text.path_a.empty()) {
     text.path_a = NoWayText(finding.path_a);
   } else {

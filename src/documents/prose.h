@@ -22,6 +22,8 @@ struct FindingText {
   std::string path_b;          // kernels
   std::string saves_a;         // "Saves 3.1 to 4.2 ms of the step at ... (source)."; or empty
   std::string saves_b;
+  bool way_a = false;  // path_a says what can be done, not why there is nothing
+  bool way_b = false;
   char chosen = '\0';  // the path to begin with: 'A', 'B', or none
 };
 
@@ -52,7 +54,10 @@ FindingText TextOf(const findings::Analysis& analysis, const findings::Finding& 
 // "aten::mm" of the costliest member, or what the finding is about in words; in backticks if it is
 // a name of the trace.
 std::string SubjectText(const findings::Finding& finding);
+// Whether the reader is told it as a way out. A reproducer for those who write the kernel is in the
+// report's files; to the reader it is none.
+bool IsToldAsWay(findings::Advice advice);
 // What a remedy tells to do, as a sentence without its full stop.
-std::string AdviceSentence(const findings::Remedy& remedy);
+std::string AdviceSentence(const findings::Analysis& analysis, const findings::Remedy& remedy);
 
 }  // namespace jarvis::documents

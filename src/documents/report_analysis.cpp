@@ -274,7 +274,7 @@ std::string UsersPart(const ReportSources& sources, const findings::CategoryAnal
   return text;
 }
 
-std::string UsersNotes(const findings::CategoryAnalysis& category) {
+std::string UsersNotes(const levers::Fixes& texts, const findings::CategoryAnalysis& category) {
   std::string text = "## Additional Notes\n\n";
   std::string missing;
   for (const findings::Operation& operation : category.operations) {
@@ -284,7 +284,7 @@ std::string UsersNotes(const findings::CategoryAnalysis& category) {
   }
   text += "- Missing perf models: " + (missing.empty() ? "none" : missing) + "\n";
   for (const findings::PatternHit& hit : category.patterns)
-    text += fmt::format("- Pattern: {}\n", findings::Info(hit.pattern).what);
+    text += fmt::format("- Pattern: {}\n", texts.Of(hit.pattern).what);
   for (const std::string& note : category.notes)
     text += "- " + WarningText(note) + "\n";
   for (const findings::Anomaly& anomaly : category.anomalies) {
@@ -316,7 +316,8 @@ std::string RenderCategoryFindings(const ReportSources& sources,
   std::vector<const findings::Operation*> shown;
   for (std::size_t i = 0; i < category.operations.size() && i < 10; ++i)
     shown.push_back(&category.operations[i]);
-  text += UsersNotes(category) + "## Operations\n\n" + OperationsTable(sources.analysis, shown);
+  text += UsersNotes(sources.analysis.Texts(), category) + "## Operations\n\n" +
+          OperationsTable(sources.analysis, shown);
   std::string details;
   text += "## Recommendations\n\n";
   int number = 0;

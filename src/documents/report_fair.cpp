@@ -69,7 +69,7 @@ class Fair {
       if (cards_ == kCardsMax || (cards_ > 0 && !DeservesCard(finding))) break;
       ++cards_;
     }
-    groups_ = ActionGroups(analysis_, sources_.edits, cards_);
+    groups_ = ActionGroups(analysis_, cards_);
   }
 
   std::string Render() {

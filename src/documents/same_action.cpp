@@ -1,36 +1,70 @@
 #include "documents/same_action.h"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
+#include <utility>
 
 #include "documents/impact_text.h"
+#include "documents/markdown_text.h"
 #include "findings/one/wall_plan.h"
+#include "levers/placeholders.h"
 
 namespace jarvis::documents {
 namespace {
 
-// Settings that are turned on once, whatever a sentence says around them.
-constexpr std::string_view kSettings[] = {"PYTORCH_TUNABLEOP_TUNING=1",
-                                          "PYTORCH_TUNABLEOP_ENABLED=1", "torch.channels_last",
-                                          "`mode=\"max-autotune\"`"};
-// Where the whole model is compiled, so is each part of it.
-constexpr std::string_view kWhole = "Compile the model";
-constexpr std::string_view kParts[] = {"Wrap the module that holds these ops",
-                                       "Compile the normalisation"};
+// What a finding's way out does: two of one key are one action.
+struct Doing {
+  std::string key;
+  std::string part_of;  // the key of the action that takes it along; empty: none
+};
 
-std::string KeyOf(const std::string& action) {
-  std::string clause = FirstClause(action);
-  for (const std::string_view setting : kSettings) {
-    if (clause.find(setting) != std::string::npos) return std::string(setting);
+// The facts that tell two uses of one fix apart, and the figures behind them.
+std::string FactsOf(std::span<const std::string> keys, std::span<const findings::Fact> facts) {
+  std::string text;
+  for (const std::string& key : keys) {
+    for (const findings::Fact& fact : facts) {
+      if (fact.key == key || fact.key == key + "_ms") text += "\n" + FactText(fact);
+    }
   }
-  return clause.starts_with(kWhole) ? std::string(kWhole) : clause;
+  return text;
 }
 
-bool Covers(const std::string& key, const std::string& later) {
-  if (key == later) return true;
-  return key == kWhole &&
-         std::any_of(std::begin(kParts), std::end(kParts),
-                     [&](std::string_view part) { return later.starts_with(part); });
+Doing DoingOf(const levers::Action& action, std::string_view given, const std::string& own,
+              std::span<const findings::Fact> facts) {
+  if (!given.empty()) return {std::string(given), {}};
+  if (action.key.empty()) return {own + FactsOf(action.facts, facts), action.part_of};
+  const auto named = levers::PlaceholdersOf(action.key);
+  std::vector<std::string> keys;
+  for (const levers::Placeholder& one : named)
+    keys.push_back(one.key);
+  return {action.key + FactsOf(keys, facts), action.part_of};
+}
+
+// Of the path that it begins with, whatever words say it.
+Doing DoingOf(const findings::Analysis& analysis, const findings::Finding& finding) {
+  const char chosen = DraftText(analysis, finding).chosen;
+  const bool a = chosen == 'A';
+  const Doing nothing{finding.id, {}};
+  if (chosen == '\0') return nothing;
+  if (const findings::RuleRow* row = finding.rule ? findings::RuleOf(*finding.rule) : nullptr) {
+    for (const findings::PatternHit& hit : finding.patterns) {
+      if (hit.pattern != *finding.rule) continue;
+      return DoingOf(a ? row->action_a : row->action_b, a ? "" : finding.action_b,
+                     std::string(findings::Info(*finding.rule).key) + chosen, hit.facts);
+    }
+    return nothing;
+  }
+  for (const findings::Remedy& remedy : a ? finding.path_a : finding.path_b) {
+    if (!IsToldAsWay(remedy.advice)) continue;
+    const findings::AdviceInfo& info = findings::Info(remedy.advice);
+    return DoingOf(info.action, "", info.key, remedy.facts);
+  }
+  return nothing;
+}
+
+bool Covers(const Doing& first, const Doing& later) {
+  return first.key == later.key || first.key == later.part_of;
 }
 
 // Of the host each place has work of its own, whatever the words for it are.
@@ -72,21 +106,20 @@ std::string FirstClause(const std::string& action) {
   return clause;
 }
 
-std::vector<ActionGroup> ActionGroups(const findings::Analysis& analysis, const TextEdits& edits,
-                                      std::size_t count) {
+std::vector<ActionGroup> ActionGroups(const findings::Analysis& analysis, std::size_t count) {
   std::vector<ActionGroup> groups;
-  std::vector<std::string> keys;  // by group
+  std::vector<Doing> doings;  // by group
   for (std::size_t i = 0; i < std::min(count, analysis.findings.size()); ++i) {
     const findings::Finding& finding = analysis.findings[i];
-    const std::string key = KeyOf(TextOf(analysis, finding, edits).action);
+    Doing doing = DoingOf(analysis, finding);
     std::size_t at = groups.size();
     for (std::size_t g = 0; g < groups.size() && at == groups.size(); ++g) {
       const bool joins = Joins(finding) && finding.host == nullptr && Joins(*groups[g].front());
-      if (joins && Covers(keys[g], key)) at = g;
+      if (joins && Covers(doings[g], doing)) at = g;
     }
     if (at == groups.size()) {
       groups.emplace_back();
-      keys.push_back(key);
+      doings.push_back(std::move(doing));
     }
     groups[at].push_back(&finding);
   }

@@ -16,9 +16,8 @@ std::string FirstClause(const std::string& action);
 
 using ActionGroup = std::vector<const findings::Finding*>;  // by rank, never empty
 
-// The first `count` findings by their actions, in the order of each group's first.
-std::vector<ActionGroup> ActionGroups(const findings::Analysis& analysis, const TextEdits& edits,
-                                      std::size_t count);
+// The first `count` findings by their actions (levers::Action), in the order of each group's first.
+std::vector<ActionGroup> ActionGroups(const findings::Analysis& analysis, std::size_t count);
 
 // What all of a group save, of all units: before anything else is done, and once those ranked
 // before each are. The first counts alone, each further one once the group's are done before it.

@@ -193,8 +193,11 @@ Status ModelRows::Add(std::string_view file, std::string_view json) {
       }
       continue;
     }
+    if (key == "fixes") continue;  // of a user's file, levers/fixes.h reads it
     if (key != "rows") {
-      return in.Bad(key, "\"about\", \"rows\", \"category_only\" or \"category_parts\"");
+      return in.Bad(key,
+                    "\"about\", \"rows\", \"fixes\", \"category_only\" or "
+                    "\"category_parts\"");
     }
     array rows;
     if (value.get(rows) != simdjson::SUCCESS) return in.Bad(key, "a list of rows");

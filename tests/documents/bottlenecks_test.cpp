@@ -278,22 +278,73 @@ Analysis Levers() {
 }
 
 TEST_CASE("one action is one row, with what all of its findings save") {
-  const Analysis analysis = Levers();
-  TextEdits edits;
-  edits["f1"]["action"] = "Compile the model (`torch.compile(model)`).";
-  edits["f2"]["action"] = "Run once with PYTORCH_TUNABLEOP_TUNING=1. It only read its file.";
-  edits["f3"]["action"] = "Wrap the module that holds these ops, `Layer`, in `torch.compile`.";
-  const auto groups = ActionGroups(analysis, edits, 3);
+  Analysis analysis = Levers();
+  using findings::Advice;
+  for (const auto& [at, advice] : {std::pair{0u, Advice::kCompileGraphs},
+                                   {1u, Advice::kTuneMissing},
+                                   {2u, Advice::kCompile}}) {
+    analysis.findings[at].rule.reset();
+    analysis.findings[at].path_b = {{advice, {}, {}}};
+  }
+  const auto groups = ActionGroups(analysis, 3);
   REQUIRE(groups.size() == 2);
   CHECK(groups[0].size() == 2);
   CHECK(groups[0][1]->id == "f3");
   // What shows once the first is done shows with it; after those above each has its own part.
   CHECK(AloneOf(groups[0]).mid == doctest::Approx(4 + 12));
   CHECK(AfterOf(groups[0]).mid == doctest::Approx(4 + 12));
-  const std::string table = LeverTable(analysis, edits, groups, 3);
+  const std::string table = LeverTable(analysis, {}, groups, 3);
   CHECK(table.find("| [1](#detail-f1), [3](#detail-f3) | Compile the model") != std::string::npos);
-  edits["f3"]["action"] = "Wrap a function in `torch.compile`.";
-  CHECK(ActionGroups(analysis, edits, 3).size() == 3);
+}
+
+TEST_CASE("the keys of two fixes make them one action, and so do equal facts of one fix") {
+  Analysis analysis = Levers();
+  const auto rule = [&](std::size_t at, findings::Pattern pattern, const char* sizes) {
+    findings::Finding& finding = analysis.findings[at];
+    finding.rule = pattern;
+    finding.patterns = {{pattern,
+                         {{"sizes", std::string(sizes), "words"},
+                          {"padded", std::string("1024"), "words"},
+                          {"tuning", std::string("Tune it"), "words"}}}};
+    finding.wall_a = finding.wall_b;
+  };
+  using findings::Pattern;
+  rule(0, Pattern::kUnalignedKernel, "1023");
+  rule(1, Pattern::kUnalignedKernel, "1021");
+  rule(2, Pattern::kUnalignedKernel, "1023");
+  auto groups = ActionGroups(analysis, 3);
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0].size() == 2);
+  rule(0, Pattern::kLayoutKernels, "");
+  rule(1, Pattern::kPlanarBatchNorm, "");
+  analysis.findings[1].wall_b.reset();
+  CHECK(DraftText(analysis, analysis.findings[1]).chosen == 'A');
+  CHECK(ActionGroups(analysis, 3)[0].size() == 2);
+  analysis = Levers();
+  // What the finder tells of the way out goes before what its fix says.
+  for (const auto& [at, pattern] : {std::pair{0u, Pattern::kSlowerThanSiblings},
+                                    {1u, Pattern::kBelowLargeProducts},
+                                    {2u, Pattern::kWeightBound}}) {
+    rule(at, pattern, "");
+    analysis.findings[at].wall_a.reset();
+    analysis.findings[at].change_b = findings::Change{};
+    analysis.findings[at].action_b = "tunable_op";
+  }
+  CHECK(DraftText(analysis, analysis.findings[0]).chosen == 'B');
+  CHECK(ActionGroups(analysis, 2).size() == 1);
+}
+
+TEST_CASE("words of an agent's change no row") {
+  const Analysis analysis = Levers();
+  TextEdits edits;
+  edits["f1"]["action"] = "Compile the model (`torch.compile(model)`).";
+  edits["f3"]["action"] = "Wrap the module that holds these ops, `Layer`, in `torch.compile`.";
+  const auto groups = ActionGroups(analysis, 3);
+  const std::string ours = LeverTable(analysis, {}, groups, 3);
+  const std::string theirs = LeverTable(analysis, edits, groups, 3);
+  CHECK(std::count(ours.begin(), ours.end(), '\n') ==
+        std::count(theirs.begin(), theirs.end(), '\n'));
+  CHECK(theirs.find("Compile the model") != std::string::npos);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The rules of rule_rows.h: for each a trace that has it, and one that nearly has it.
+// The rules of levers/catalogue: for each a trace that has it, and one that nearly has it.
 #include "findings/one/causes.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include "findings/one/estimates.h"
 #include "findings/one/product_kernels.h"
 #include "findings/one/published_rates.h"
-#include "findings/one/rule_rows.h"
+#include "findings/one/rule_text.h"
 #include "findings/one/rules_page.h"
 #include "findings/one/system_findings.h"
 #include "support/analyzed.h"
@@ -105,18 +105,18 @@ TEST_CASE("fp64 in a model of fewer bits is one finding over all its ops") {
     return text;
   };
   const Analyzed one = Analyze(trace("double"), "A100-SXM4-80GB");
-  const Finding* finding = FindRule(one, Pattern::kAccidentalDouble);
+  const Finding* finding = FindRule(one, Pattern::kAccidentalFp64);
   REQUIRE(finding != nullptr);
   CHECK(finding->members.size() == 2);
   CHECK(finding->time_ms == doctest::Approx(1.4));
   CHECK(std::get<std::string>(finding->patterns[0].facts[1].value).starts_with("aten::add "));
   CHECK_FALSE(finding->change_b.has_value());
-  CHECK(FindRule(Analyze(trace("float"), "A100-SXM4-80GB"), Pattern::kAccidentalDouble) == nullptr);
+  CHECK(FindRule(Analyze(trace("float"), "A100-SXM4-80GB"), Pattern::kAccidentalFp64) == nullptr);
   // A model that computes in fp64 means it.
   TraceText meant = Product("ampere_dgemm_128x64", 90'000, kSquare, "double");
   meant.OpWithKernel("aten::add", 30, 5, "add", 95'000, 5000, 2,
                      Shapes("[[64,1024],[64,1024],[]]", "double", 3));
-  CHECK(FindRule(Analyze(meant, "A100-SXM4-80GB"), Pattern::kAccidentalDouble) == nullptr);
+  CHECK(FindRule(Analyze(meant, "A100-SXM4-80GB"), Pattern::kAccidentalFp64) == nullptr);
 }
 
 TEST_CASE("a product below its sibling has the sibling's rate as target") {
@@ -188,7 +188,7 @@ TEST_CASE("kernels for unaligned operands are named with the size to pad") {
       "(cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1::Params)";
   const char* odd = "[[96,3137,512],[96,512,3137]]";
   const Analyzed one = Analyze(trace(old, odd), "H100-SXM");
-  const Finding* finding = FindRule(one, Pattern::kOldKernel);
+  const Finding* finding = FindRule(one, Pattern::kUnalignedKernel);
   REQUIRE(finding != nullptr);
   const std::vector<Fact>& facts = finding->patterns[0].facts;
   CHECK(std::get<std::string>(facts[0].value) ==
@@ -196,9 +196,9 @@ TEST_CASE("kernels for unaligned operands are named with the size to pad") {
   CHECK(std::get<std::string>(facts[2].value) == "3137");
   CHECK(std::get<std::string>(facts[3].value) == "3144");
   CHECK(FindRule(Analyze(trace(old, "[[96,3136,512],[96,512,3136]]"), "H100-SXM"),
-                 Pattern::kOldKernel) == nullptr);
+                 Pattern::kUnalignedKernel) == nullptr);
   CHECK(FindRule(Analyze(trace("cutlass_80_tensorop_bf16_s16816gemm_align8", odd), "H100-SXM"),
-                 Pattern::kOldKernel) == nullptr);
+                 Pattern::kUnalignedKernel) == nullptr);
   CHECK(IsUnalignedKernel("x_align2", 0));
   CHECK_FALSE(IsUnalignedKernel("x_align16", 0));
   CHECK(IsUnalignedKernel("cutlass_75_wmma", 90));
@@ -481,7 +481,7 @@ TEST_CASE("arithmetic by kernel name") {
 
 TEST_CASE("each rule has its row, and the page says what the rows say") {
   std::set<Pattern> seen;
-  for (const RuleRow& row : RuleRows()) {
+  for (const RuleRow& row : levers::Shipped().rules()) {
     CHECK(seen.insert(row.pattern).second);
     CHECK_FALSE(row.signature.empty());
     CHECK_FALSE(row.excluded.empty());

@@ -8,9 +8,10 @@
 #include "findings/one/exclusive.h"
 #include "findings/one/finding.h"
 #include "findings/one/library.h"
-#include "findings/one/rule_rows.h"
+#include "findings/one/rule_text.h"
 #include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"
+#include "levers/placeholders.h"
 #include "support/trace_builder.h"
 
 namespace jarvis::findings {
@@ -55,11 +56,11 @@ TEST_CASE("each threshold and each pattern has one key") {
   for (const limits::Threshold& row : limits::Thresholds())
     CHECK(keys.insert(row.key).second);
   std::set<std::string_view> patterns;
-  for (const findings::PatternInfo& info : findings::Patterns()) {
+  for (const findings::PatternInfo& info : levers::Shipped().patterns()) {
     CHECK(patterns.insert(info.key).second);
     CHECK(&findings::Info(info.pattern) == &info);
   }
-  for (const findings::AdviceInfo& info : findings::Advices())
+  for (const findings::AdviceInfo& info : levers::Shipped().advices())
     CHECK(&findings::Info(info.advice) == &info);
 }
 
@@ -76,17 +77,17 @@ std::string ShortFormOf(std::string_view action) {
 }
 
 TEST_CASE("each action has a short form that a table shows whole") {
-  for (const AdviceInfo& info : Advices()) {
+  for (const AdviceInfo& info : levers::Shipped().advices()) {
     CAPTURE(info.key);
     const std::string text = FillRule(info.what, {}, nullptr);
-    CHECK(ShortFormOf(text).size() <= kShortAction);
+    CHECK(ShortFormOf(text).size() <= levers::kShortAction);
     CHECK(text.find("None") == std::string::npos);
   }
-  for (const RuleRow& row : RuleRows()) {
-    for (const std::string_view path : {row.path_a, row.path_b}) {
+  for (const RuleRow& row : levers::Shipped().rules()) {
+    for (const std::string& path : {row.path_a, row.path_b}) {
       CAPTURE(path);
       const std::string text = FillRule(path, {}, nullptr);
-      CHECK(ShortFormOf(text).size() <= kShortAction);
+      CHECK(ShortFormOf(text).size() <= levers::kShortAction);
       // A verb that asks for something, not a reason.
       for (const char* reason : {"It ", "The ", "Where ", "Rows ", "More "})
         CHECK_FALSE(text.starts_with(reason));

@@ -9,7 +9,7 @@
 
 #include "findings/one/advice_rules.h"
 #include "findings/one/fusion_findings.h"
-#include "findings/one/rule_rows.h"
+#include "findings/one/rule_text.h"
 #include "support/analyzed.h"
 
 namespace jarvis::findings {

@@ -23,7 +23,7 @@ LONG_FILES = {
 # Third-party headers: a pattern of the header, and where it may be included.
 HEADERS = [
     (r"simdjson\.h", ("src/base/dom_parse.h", "src/trace/", "src/perf/", "src/rocprof/read/", "src/rocprof/job/",
-                     "src/launch/", "src/ledger/kinds/", "tests/bench/")),
+                     "src/launch/", "src/ledger/kinds/", "src/levers/", "tests/bench/")),
     (r"lua\.hpp", ("src/perf/sandbox.h",)),
     (r"zlib\.h", ("examples/", "tests/")),
     (r"isa-l/.*", ("src/io/",)),

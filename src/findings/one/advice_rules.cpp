@@ -187,7 +187,7 @@ Advice GraphsOf(Engine engine) {
   switch (engine) {
     case Engine::kVllm: return Advice::kGraphsVllm;
     case Engine::kSglang: return Advice::kGraphsSglang;
-    case Engine::kTensorRt: return Advice::kGraphsTensorRt;
+    case Engine::kTensorRt: return Advice::kGraphsTensorrt;
     case Engine::kDiffusers: return Advice::kCompileParts;
     case Engine::kNone: break;
   }

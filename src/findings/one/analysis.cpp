@@ -51,7 +51,9 @@ class Analyzer {
  public:
   Analyzer(const session::LoadedTrace& trace, const perf::Platform* platform,
            const AnalysisOptions& options, Job& job)
-      : trace_(trace), platform_(platform), models_(options.models), job_(job) {}
+      : trace_(trace), platform_(platform), models_(options.models), job_(job) {
+    out_.fixes = options.fixes;
+  }
 
   Result<Analysis> Run() {
     job_.Report(0, 3, "ops against their limits");
@@ -334,7 +336,7 @@ class Analyzer {
     }
     std::erase_if(*multi, [&](const Finding& finding) {
       return !finding.patterns.empty() &&
-             finding.patterns.front().pattern == Pattern::kCopiesOnDevice &&
+             finding.patterns.front().pattern == Pattern::kExposedD2dMemcpy &&
              2 * told_ms >= finding.time_ms;
     });
     int rank = 0;

@@ -41,6 +41,8 @@ namespace jarvis::findings {
 struct AnalysisOptions {
   // The performance models, a user's extension among them; null: the built-in ones.
   std::shared_ptr<const perf::ModelRows> models;
+  // The texts of fixes, a user's among them; null: ours.
+  std::shared_ptr<const levers::Fixes> fixes = nullptr;
   bool operator==(const AnalysisOptions&) const = default;
 };
 
@@ -74,8 +76,9 @@ struct DerivedFigure {
 
 struct Analysis {
   std::string trace_id;
-  std::string platform;  // name; empty: none known
-  std::string device;    // as the trace names it; empty: it does not
+  std::shared_ptr<const levers::Fixes> fixes;  // null: ours
+  std::string platform;                        // name; empty: none known
+  std::string device;                          // as the trace names it; empty: it does not
   std::optional<double> peak_tb_per_s;
   Totals totals;
   std::shared_ptr<const session::TraceFrames> frames;  // whose time it is; never null
@@ -107,6 +110,9 @@ struct Analysis {
   std::vector<ledger::WorkKind> UnassessedKinds() const;
   double UnassessedMs() const;
   bool NothingToSave() const;  // by the bounds of all lines (ledger::NothingToSave)
+
+  // What its fixes say; nothing but words depends on it.
+  const levers::Fixes& Texts() const { return fixes ? *fixes : levers::Shipped(); }
 
   const CategoryAnalysis* FindCategory(std::string_view key) const;  // by exact key
   const Operation* FindOperation(std::string_view id) const;

@@ -170,39 +170,49 @@ double CauseContext::BestAligned(const Operation& operation) const {
   return found == best_aligned_.end() ? 0 : found->second;
 }
 
-std::string CauseContext::Tuning(const Operation& operation) const {
+CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
   const bool tensile =
       !operation.kernels.empty() && operation.kernels.front().name.starts_with("Cijk_");
   if (operation.name.starts_with("aiter::") && tensile) {
-    return "Add these sizes to aiter's table of tuned GEMMs: its gradlib tuner, "
-           "AITER_CONFIG_GEMM_BF16. The table seems to have no entry for them, as the kernel is "
-           "hipBLASLt's; or tune that with PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run";
+    return {
+        "Add these sizes to aiter's table of tuned GEMMs: its gradlib tuner, "
+        "AITER_CONFIG_GEMM_BF16. The table seems to have no entry for them, as the kernel is "
+        "hipBLASLt's; or tune that with PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run",
+        "tuned_gemm_table"};
   }
   // No compiler chooses the kernel of a library's own op.
   const bool own = !operation.name.starts_with("aten::");
-  const std::string_view compiled =
-      work_.compiled && !own && !work_.IsServer()
-          ? "Compile with `mode=\"max-autotune\"`, which times Triton's and the "
-            "library's kernels for these sizes"
-          : "";
+  const bool compiles = work_.compiled && !own && !work_.IsServer();
+  const TunedBy compiled = {
+      "Compile with `mode=\"max-autotune\"`, which times Triton's and the "
+      "library's kernels for these sizes",
+      "max_autotune", true};
   if (work_.amd && work_.tunable_op == WorkContext::TunableOp::kReads) {
-    return "Run once with PYTORCH_TUNABLEOP_TUNING=1. TunableOp was on and only read its file, "
-           "which may not hold these sizes";
+    return {
+        "Run once with PYTORCH_TUNABLEOP_TUNING=1. TunableOp was on and only read its file, "
+        "which may not hold these sizes",
+        "tunable_op_tuning"};
   }
-  if (work_.amd && work_.tunable_op == WorkContext::TunableOp::kTunes) return std::string(compiled);
+  if (work_.amd && work_.tunable_op == WorkContext::TunableOp::kTunes)
+    return compiles ? compiled : TunedBy{};
   if (work_.amd && !work_.before_torch2) {
     constexpr std::string_view kTunable =
         "une hipBLASLt for these sizes: PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run";
-    return compiled.empty() ? fmt::format("T{}", kTunable)
-                            : fmt::format("{}. Or t{}", compiled, kTunable);
+    if (!compiles) return {fmt::format("T{}", kTunable), "tunable_op"};
+    return {fmt::format("{}. Or t{}", compiled.words, kTunable), compiled.action, true};
   }
-  if (!compiled.empty()) return std::string(compiled);
+  if (compiles) return compiled;
   // Neither setting is in the version that was recorded.
-  if (work_.before_torch2) return "";
-  if (own) return "Time this product at these sizes with cuBLASLt as well; the faster one decides";
-  return "Set TORCH_BLAS_PREFER_CUBLASLT=1, and time it against 0 at these sizes. Generated "
-         "kernels "
-         "are another choice: torch.compile with `mode=\"max-autotune\"`";
+  if (work_.before_torch2) return {};
+  if (own) {
+    return {"Time this product at these sizes with cuBLASLt as well; the faster one decides",
+            "time_cublaslt"};
+  }
+  return {
+      "Set TORCH_BLAS_PREFER_CUBLASLT=1, and time it against 0 at these sizes. Generated "
+      "kernels "
+      "are another choice: torch.compile with `mode=\"max-autotune\"`",
+      "prefer_cublaslt", true};
 }
 
 double CauseContext::Fp8Rate(std::string_view spec) const {

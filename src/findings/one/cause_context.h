@@ -45,7 +45,13 @@ class CauseContext {
   std::string LargeGemmSource() const;
   // The best rate of products of the same type on aligned kernels; 0: none.
   double BestAligned(const Operation& operation) const;
-  std::string Tuning(const Operation& operation) const;  // how its library is tuned: a sentence
+  // How its library is tuned.
+  struct TunedBy {
+    std::string words;        // empty: not known
+    std::string_view action;  // key, see Finding::action_b
+    bool generates = false;   // among kernels that a compiler generates
+  };
+  TunedBy Tuning(const Operation& operation) const;
   // TFLOPS/s of large fp8 products in place of these; 0: no such unit, or no 16 bits.
   double Fp8Rate(std::string_view spec) const;
   // Products of one input that are not one product yet.

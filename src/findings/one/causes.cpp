@@ -200,7 +200,7 @@ class CauseFinder {
     }
     const bool large = doubles > 1 && 2 * doubles >= others;
     if (!large) return false;
-    Set(o, Pattern::kAccidentalDouble, "fp64",
+    Set(o, Pattern::kAccidentalFp64, "fp64",
         {CauseText("model_type", context_.model_type()),
          CauseText("first_op", context_.first_double_op()),
          Fact{"first_place", context_.first_double_place(), "place"}});
@@ -257,7 +257,7 @@ class CauseFinder {
     const auto saved = [&](double rate) {
       return std::max(0.0, std::min(SavedPart(*now, rate), 1 - least));
     };
-    Set(o, Pattern::kOldKernel, "align",
+    Set(o, Pattern::kUnalignedKernel, "align",
         {KernelFact(*o), NumberFact("tflops_achieved", *now, "TFLOPS/s"), CauseText("sizes", sizes),
          CauseText("padded", padded), CauseCount("multiple_of", unit)});
     if (target > 0) {
@@ -277,11 +277,14 @@ class CauseFinder {
     if (!decode || !e.tb_per_s || !e.peak_tb_per_s || o->mean_us < 5) return false;
     const double goal = limits::kStreamShare * *e.peak_tb_per_s;
     if (*e.tb_per_s <= 0 || limits::kSiblingGain * *e.tb_per_s >= goal) return false;
+    CauseContext::TunedBy tuned = context_.Tuning(*o);
     Set(o, Pattern::kWeightBound, "weights",
         {CauseCount("rows", Number(*o, "M").value_or(0)),
          NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s"),
          NumberFact("bandwidth_percent", *e.tb_per_s / *e.peak_tb_per_s * 100, "%"),
-         CauseWords("tuning", context_.Tuning(*o))});
+         CauseWords("tuning", std::move(tuned.words))});
+    o->cause->action_b = tuned.action;
+    o->cause->generates = tuned.generates;
     // Half of the bytes, read at what the way without a change of the model reaches.
     if (e.spec.ends_with("bf16") || e.spec.ends_with("fp16")) {
       const double half = 1 - *e.tb_per_s / goal / 2;
@@ -346,6 +349,7 @@ class CauseFinder {
     // What this trace shows is believed before what is usual.
     const bool by_sibling = best != nullptr && sibling >= 0.9 * usual && sibling > now;
     const double likely = by_sibling ? sibling : 0.95 * usual;
+    CauseContext::TunedBy tuned = context_.Tuning(*o);
     Facts facts = {KernelFact(*o), NumberFact("tflops_achieved", now, "TFLOPS/s"),
                    NumberFact("target_tflops", likely, "TFLOPS/s"),
                    by_sibling   ? CauseText("reference", SiblingText(*best))
@@ -353,7 +357,7 @@ class CauseFinder {
                                              "large products on this device, less what "
                                              "so few tiles leave idle")
                                 : CauseWords("reference", "large products on this device"),
-                   CauseWords("tuning", context_.Tuning(*o))};
+                   CauseWords("tuning", std::move(tuned.words))};
     if (const auto* merge = context_.MergeOf(*o)) {
       facts.push_back(CauseWords("merge", merge->text));
       facts.push_back(NumberFact("merge_ms", merge->ms, "ms"));
@@ -361,6 +365,8 @@ class CauseFinder {
     AddSpread(*o, &facts);
     Set(o, by_sibling ? Pattern::kSlowerThanSiblings : Pattern::kBelowLargeProducts, e.spec,
         std::move(facts));
+    o->cause->action_b = tuned.action;
+    o->cause->generates = tuned.generates;
     const double high = by_sibling ? likely : most;
     o->cause->b = Target{{SavedPart(now, limits::kTargetSlack * likely), SavedPart(now, likely),
                           SavedPart(now, high)},

@@ -1,4 +1,5 @@
-// Why work takes longer than it must: the rules of rule_rows.h, applied to a trace's operations.
+// Why work takes longer than it must: the rules of levers/catalogue, applied to a trace's
+// operations.
 #pragma once
 
 #include <vector>

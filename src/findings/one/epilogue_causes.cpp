@@ -64,13 +64,7 @@ class EpilogueFinder {
   bool TunesProducts() const {
     for (const CategoryAnalysis& category : categories_) {
       for (const Operation& operation : category.operations) {
-        if (!operation.cause) continue;
-        for (const Fact& fact : operation.cause->facts) {
-          const auto* words = std::get_if<std::string>(&fact.value);
-          if (fact.key == "tuning" && words != nullptr &&
-              words->find("max-autotune") != std::string::npos)
-            return true;
-        }
+        if (operation.cause && operation.cause->generates) return true;
       }
     }
     return false;

@@ -13,7 +13,7 @@
 #include "findings/one/cause_context.h"
 #include "findings/one/replay_causes.h"
 #include "findings/one/replayed_calls.h"
-#include "findings/one/rule_rows.h"
+#include "findings/one/rule_text.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::findings {
@@ -235,6 +235,7 @@ class FindingMaker {
     const std::vector<Fact>& facts = f->patterns.front().facts;
     if (!FillRule(row->path_a, facts, written).empty()) f->path_a = {{Advice::kRule, {}, {}}};
     if (!FillRule(row->path_b, facts, written).empty()) f->path_b = {{Advice::kRule, {}, {}}};
+    f->action_b = group.cause->action_b;
   }
 
   // Of a product, how much of a large one's rate its size lets it reach.
@@ -335,7 +336,7 @@ class FindingMaker {
     double roof_us = 0, modeled_us = 0, starved_us = 0, known_us = 0;
     std::set<std::string> rows;
     std::map<std::string, double> modules;
-    std::map<Pattern, const PatternHit*> patterns;
+    std::map<Pattern, const PatternHit*, levers::InOrder> patterns;
     for (const Operation* member : group.members) {
       // A cause that is about some of its kernels under a name of its own has their time.
       const bool some = group.cause != nullptr && !group.cause->subject.empty();
@@ -469,11 +470,12 @@ Range TargetSavings(const Target& target, const Operation& operation) {
 
 void MakeCauseFindings(const Calls& calls, const WorkContext& context,
                        std::vector<CategoryAnalysis>* categories) {
-  std::map<std::pair<Pattern, std::string_view>, std::vector<const Operation*>> groups;
+  std::map<std::tuple<int, Pattern, std::string_view>, std::vector<const Operation*>> groups;
   for (const CategoryAnalysis& category : *categories) {
     for (const Operation& operation : category.operations) {
-      if (operation.cause)
-        groups[{operation.cause->pattern, operation.cause->group}].push_back(&operation);
+      if (!operation.cause) continue;
+      const Pattern pattern = operation.cause->pattern;
+      groups[{Info(pattern).order, pattern, operation.cause->group}].push_back(&operation);
     }
   }
   for (auto& [key, members] : groups) {

@@ -96,7 +96,10 @@ struct Finding {
   std::vector<PatternHit> patterns;
   std::vector<Remedy> path_a;  // empty: no rule assessed it; kNoneKnown with its reason: none
   std::vector<Remedy> path_b;
-  std::optional<Pattern> rule;     // what found it; absent: the roof, or gaps and copies
+  std::optional<Pattern> rule;  // what found it; absent: the roof, or gaps and copies
+  // What path B does (levers::Action::key) where the finder tells it; empty: as the rule's file
+  // says.
+  std::string_view action_b;
   std::optional<Change> change_a;  // absent: the path has no target
   std::optional<Change> change_b;
   bool replay_recommended = false;         // see limits::kReplayShare

@@ -41,7 +41,7 @@ std::vector<Remedy> FusionWays(FusionKind kind, const WorkContext& context) {
   if (context.before_torch2) return {{Advice::kUpgradeTorch, {}, {}}};
   if (context.CanCompile()) add(Advice::kCompile);
   if (context.IsServer() && kind == FusionKind::kEpilogue)
-    add(context.amd ? Advice::kActivationAiter : Advice::kActivationFlashInfer);
+    add(context.amd ? Advice::kActivationAiter : Advice::kActivationFlashinfer);
   if (kind == FusionKind::kNorm) add(Advice::kFusedNorm);
   if (kind == FusionKind::kRotary) add(Advice::kFuseRotary);
   if (context.compiled && kind != FusionKind::kNorm) add(Advice::kFuseIntoProduct);
@@ -72,7 +72,8 @@ std::string FunctionsText(const Analysis& analysis, const Finding& finding) {
 }
 
 // Waits again and again split what a compiler sees: its parts are compiled one by one.
-std::string PartToCompile(const Analysis& analysis) {
+// `whole`: it is the model.
+std::string PartToCompile(const Analysis& analysis, bool* whole) {
   constexpr std::uint64_t kManyWaits = 64;
   if (analysis.context.sync_calls >= kManyWaits) {
     const bool masks =
@@ -81,15 +82,17 @@ std::string PartToCompile(const Analysis& analysis) {
                ? "image encoder and mask decoder one by one (`torch.compile(model.image_encoder)`)"
                : "the parts between the waits one by one (`torch.compile(part)`)";
   }
-  const bool model = analysis.workload[WorkloadPart::kModel].known();
-  return model ? "the model (`torch.compile(model)`)" : "the code around them (`torch.compile`)";
+  *whole = analysis.workload[WorkloadPart::kModel].known();
+  return *whole ? "the model (`torch.compile(model)`)" : "the code around them (`torch.compile`)";
 }
 
 // Chains of an eager model are one lever: whoever compiles it has them all.
 void TellEagerChains(const Analysis& analysis, const std::set<FusionKind>& kinds, Finding* f) {
   std::string by_hand = FunctionsText(analysis, *f);
   PatternHit hit{Pattern::kEagerChains, {}};
-  hit.facts.push_back({"part", PartToCompile(analysis), "words"});
+  bool whole = false;
+  hit.facts.push_back({"part", PartToCompile(analysis, &whole), "words"});
+  if (whole) f->action_b = "compile_model";
   if (kinds.contains(FusionKind::kRotary))
     hit.facts.push_back({"rotary", std::string("yes"), "words"});
   if (!by_hand.empty()) {

@@ -73,8 +73,8 @@ struct Target {
   bool of_durations = false;
 };
 
-// The one reason why a piece of work takes longer than it must, found by a rule (see rule_rows.h).
-// Operations with the same pattern and group are one finding.
+// The one reason why a piece of work takes longer than it must, found by a rule (see
+// levers/fixes.h). Operations with the same pattern and group are one finding.
 struct Cause {
   Pattern pattern = Pattern::kCount;
   std::string group;
@@ -84,7 +84,9 @@ struct Cause {
   // The GPU events of the operation that it is about, and their time; empty: all of them.
   std::vector<trace::EventIndex> gpu = {};
   double gpu_us = 0;
-  std::string subject = {};  // what it is about; empty: the costliest operation
+  std::string subject = {};        // what it is about; empty: the costliest operation
+  std::string_view action_b = {};  // key, see Finding::action_b
+  bool generates = false;          // path B is a choice among kernels that a compiler generates
 };
 
 struct Operation {

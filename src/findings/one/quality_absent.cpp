@@ -127,7 +127,7 @@ class AbsentParts {
   bool AdvisesForSizes() const {
     constexpr Advice kForSizes[] = {Advice::kCompileGraphs,  Advice::kGpuGraphs,
                                     Advice::kGraphsVllm,     Advice::kGraphsSglang,
-                                    Advice::kGraphsTensorRt, Advice::kTuneMissing};
+                                    Advice::kGraphsTensorrt, Advice::kTuneMissing};
     return std::any_of(in_.findings.begin(), in_.findings.end(), [&](const Finding& finding) {
       return std::any_of(finding.path_b.begin(), finding.path_b.end(), [&](const Remedy& remedy) {
         return std::find(std::begin(kForSizes), std::end(kForSizes), remedy.advice) !=

@@ -419,7 +419,7 @@ class Rules {
 
   void Category() {
     double missing = 0;
-    std::map<Pattern, double> time;
+    std::map<Pattern, double, levers::InOrder> time;
     for (const Operation& operation : out_.operations) {
       if (!operation.efficiency.percent && !operation.efficiency.tflops_per_s &&
           !operation.efficiency.tb_per_s) {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "findings/one/pattern.h"
 #include "findings/one/published_rates.h"
-#include "findings/one/rule_rows.h"
 
 namespace jarvis::findings {
 namespace {
@@ -17,10 +17,9 @@ std::string RuleLine(std::string_view name, std::string_view text) {
 std::string RulesPage() {
   std::string page =
       "# Rules\n\n"
-      "What the analysis looks for beside the distance to a roof. The page is made from the rows "
+      "What the analysis looks for beside the distance to a roof. The page is made from the files "
       "in\n"
-      "`src/findings/one/rule_rows.cpp` (`UPDATE_GOLDEN=1 build/release/tests/findings_test` "
-      "rewrites it).\n"
+      "`src/levers/catalogue` (`UPDATE_GOLDEN=1 build/release/tests/findings_test` rewrites it).\n"
       "Words in braces stand for figures and names of the trace; what is in double brackets is "
       "said "
       "only\nwhere they are known. Path A: the model may change; "
@@ -28,7 +27,7 @@ std::string RulesPage() {
       "model stays as it is. A saving is of GPU time; what it makes of the wall time depends on "
       "the "
       "host.\n";
-  for (const RuleRow& row : RuleRows()) {
+  for (const RuleRow& row : levers::Shipped().rules()) {
     page += fmt::format("\n## {}\n\n`{}`\n\n| | |\n|---|---|\n", Info(row.pattern).what,
                         Info(row.pattern).key);
     page += RuleLine("signature", row.signature);

@@ -1,6 +1,6 @@
 // Findings about a trace as a whole, which no operation and no pair of neighbours shows: fp32
 // arithmetic beside idle tensor cores, copies that graphs and collectives make necessary, forward
-// work that is done again. What they say stands in rule_rows.h.
+// work that is done again. What they say stands in levers/catalogue.
 #pragma once
 
 #include <vector>

@@ -173,8 +173,9 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
                              NumberFact("exposed_comm_ms", multi.exposed_comm_us / 1000, "ms")};
   if (multi.comm_overlap_ratio)
     facts.push_back(NumberFact("overlap_percent", *multi.comm_overlap_ratio * 100, "%"));
-  f.patterns.push_back({Pattern::kExposedCommunication, facts});
-  if (multi.overlap_flagged) f.patterns.push_back({Pattern::kPoorOverlap, std::move(facts)});
+  f.patterns.push_back({Pattern::kNcclBlockingCompute, facts});
+  if (multi.overlap_flagged)
+    f.patterns.push_back({Pattern::kPoorCommComputeOverlap, std::move(facts)});
   const auto longest = std::max_element(
       multi.collectives.begin(), multi.collectives.end(),
       [](const CollectiveRow& a, const CollectiveRow& b) { return a.exposed_us < b.exposed_us; });
@@ -220,9 +221,9 @@ Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
   SetShares(analysis, &f);
   const bool to_host = group.direction == CopyDirection::kToHost;
   const bool inside = group.direction == CopyDirection::kOnDevice;
-  f.patterns.push_back({inside    ? Pattern::kCopiesOnDevice
-                        : to_host ? Pattern::kCopiesToHost
-                                  : Pattern::kCopiesToDevice,
+  f.patterns.push_back({inside    ? Pattern::kExposedD2dMemcpy
+                        : to_host ? Pattern::kHighD2hMemcpy
+                                  : Pattern::kHighH2dMemcpy,
                         {NumberFact("copy_ms", f.time_ms, "ms")}});
   if (group.tb_per_s)
     f.patterns.back().facts.push_back(NumberFact("rate", *group.tb_per_s * 1000, "GB/s"));

@@ -166,7 +166,7 @@ inline constexpr double kNoWayShare = 2;
 inline constexpr double kSliceShare = 1;  // percent of the steps: a smaller elementwise saving
 
 // Targets: shares of what the hardware could do that libraries are known to reach. 100 % of a roof
-// is a bound and no target. Sources stand in rule_rows.cpp.
+// is a bound and no target. Sources stand in levers/catalogue.
 inline constexpr double kRoofLow = 0.6;             // of a roof, for the least saving
 inline constexpr double kRoofMid = 0.75;            //
 inline constexpr double kRoofHigh = 0.9;            //

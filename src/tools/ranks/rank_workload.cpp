@@ -41,12 +41,9 @@ std::vector<const analysis::RankDigest*> Candidates(const analysis::RankSet& set
 }
 
 // A way out in words; empty: none.
-std::string OfPath(const std::string& words) {
+std::string OfPath(bool way, const std::string& words) {
+  if (!way) return {};
   std::string path(Trim(words));
-  // A reproducer for others is no way out for those who run the job.
-  const std::size_t handed_on = path.find("Hand a reproducer");
-  if (handed_on != std::string::npos) path = Trim(path.substr(0, handed_on));
-  if (path.starts_with("None")) return {};
   // As part of a list; whoever shows it ends the sentence.
   if (path.ends_with('.')) path.pop_back();
   return path;
@@ -80,7 +77,7 @@ RankWorkload::Lever LeverOf(const findings::Analysis& analysis, const findings::
   RankWorkload::Lever lever;
   lever.title = text.title;
   lever.gpu_ms = finding.savings_ms->high;
-  lever.paths = {.b = OfPath(text.path_b), .a = OfPath(text.path_a)};
+  lever.paths = {.b = OfPath(text.way_b, text.path_b), .a = OfPath(text.way_a, text.path_a)};
   if (lever.paths.a.empty() && IsBesideAnAdd(analysis, finding))
     lever.paths.a =
         "one kernel with the bias or residual add beside it, which reads the tensor once";

@@ -17,14 +17,16 @@ Result<AnalysisCase> OpenAnalysisCase(session::Workspace& workspace, const Json&
   JV_ASSIGN(out.platform,
             ChoosePlatform(workspace.files(), TextArgument(arguments, "platform").value_or(""),
                            out.trace.get()));
-  JV_ASSIGN(out.models,
-            ChooseModels(workspace.files(), arguments, *out.trace, session::Compat::kNone, job));
+  JV_ASSIGN(out.extension,
+            ChooseExtension(workspace.files(), arguments, *out.trace, session::Compat::kNone, job));
   return out;
 }
 
 Status FindAnalysis(AnalysisCase* one, Job& job) {
   const perf::Platform* platform = one->platform.platform ? &*one->platform.platform : nullptr;
-  JV_ASSIGN(one->analysis, findings::AnalysisOf(*one->trace, platform, {one->models}, job));
+  JV_ASSIGN(one->analysis,
+            findings::AnalysisOf(*one->trace, platform,
+                                 {one->extension.models, one->extension.fixes}, job));
   return {};
 }
 

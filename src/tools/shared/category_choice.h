@@ -16,7 +16,7 @@ namespace jarvis::tools {
 struct AnalysisCase {
   TracePtr trace;
   PlatformChoice platform;
-  ModelsPtr models;                                    // null: the built-in ones
+  Extension extension;
   std::shared_ptr<const findings::Analysis> analysis;  // shared with other calls
 };
 // Arguments trace, platform and extension. No analysis yet.

@@ -57,7 +57,8 @@ Result<Answer> CategoryFilter(session::Workspace& workspace, const Json& argumen
   Result<std::map<std::string, Table>> ops;
   RunBeside([&] { analysed = FindAnalysis(&one, job); },
             [&] {
-              if (writes) ops = findings::OpsTables(*one.trace, platform, one.models, job);
+              if (writes)
+                ops = findings::OpsTables(*one.trace, platform, one.extension.models, job);
             });
   JV_TRY(analysed);
   JV_TRY(ops);

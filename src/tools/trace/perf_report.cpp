@@ -161,8 +161,9 @@ Result<Answer> PerfReport(session::Workspace& workspace, const Json& arguments, 
   session::ReportOptions options = OptionsOf(arguments);
   const bool compatible = options.compat == session::Compat::kTraceLens;
   JV_ASSIGN(PlatformChoice platform, PlatformOf(workspace.files(), arguments, *trace, compatible));
-  JV_ASSIGN(options.models,
-            ChooseModels(workspace.files(), arguments, *trace, options.compat, job));
+  JV_ASSIGN(const Extension extension,
+            ChooseExtension(workspace.files(), arguments, *trace, options.compat, job));
+  options.models = extension.models;
   options.platform = platform.platform;
   JV_ASSIGN(options.comparison, ComparisonOf(workspace, arguments, job));
   Result<std::vector<Table>> made;

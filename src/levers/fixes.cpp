@@ -1,0 +1,314 @@
+#include "levers/fixes.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/check.h"
+#include "base/dom_parse.h"
+#include "base/text.h"
+#include "levers/catalogue_files.h"
+#include "levers/placeholders.h"
+
+namespace jarvis::levers {
+namespace {
+
+using simdjson::dom::array;
+using simdjson::dom::element;
+using simdjson::dom::object;
+
+constexpr std::size_t kTextBytesMax = 2000;
+constexpr std::size_t kNameShown = 60;
+
+// Where in which file it is, for errors.
+struct At {
+  std::string_view file;
+  std::string_view id;  // empty: the file says it
+
+  tl::unexpected<Error> Bad(std::string_view key, std::string_view expected) const {
+    std::string place(file);
+    if (!id.empty()) place += fmt::format(", fix {}", OneLine(Utf8Prefix(id, kNameShown)));
+    if (!key.empty()) place += fmt::format(", \"{}\"", OneLine(Utf8Prefix(key, kNameShown)));
+    return Fail(ErrorCode::kBadValue, fmt::format("{}: expected {}", place, expected));
+  }
+};
+
+// A text, or the lines of one.
+Result<std::string> TextIn(const At& at, std::string_view key, const element& value) {
+  std::string text;
+  std::string_view line;
+  array lines;
+  if (value.get(line) == simdjson::SUCCESS) {
+    text = line;
+  } else if (value.get(lines) == simdjson::SUCCESS) {
+    for (const element item : lines) {
+      if (item.get(line) != simdjson::SUCCESS) return at.Bad(key, "a text or a list of texts");
+      if (!text.empty()) text += ' ';
+      text += line;
+    }
+  } else {
+    return at.Bad(key, "a text or a list of texts");
+  }
+  if (text.empty() || text != Trim(text) || text.size() > kTextBytesMax) {
+    return at.Bad(key,
+                  fmt::format("a text of 1 to {} bytes without blanks around it", kTextBytesMax));
+  }
+  if (text != OneLine(text)) return at.Bad(key, "a text without line ends and control characters");
+  if (!IsWellFormed(text)) return at.Bad(key, "{braces} and [[double brackets]] that are closed");
+  return text;
+}
+
+Result<object> ObjectIn(const At& at, simdjson::dom::parser* parser, std::string_view json) {
+  element document;
+  object fields;
+  if (ParseDom(parser, json, &document) != simdjson::SUCCESS ||
+      document.get(fields) != simdjson::SUCCESS)
+    return at.Bad("", "a JSON object");
+  return fields;
+}
+
+// A key of a file, and the member that its text goes to.
+struct TextKey {
+  std::string_view name;
+  std::string* to;
+  bool needed = false;
+};
+
+Status TakeText(const At& at, std::string_view key, const element& value,
+                std::initializer_list<TextKey> keys) {
+  for (const TextKey& one : keys) {
+    if (one.name != key) continue;
+    JV_ASSIGN(*one.to, TextIn(at, key, value));
+    return {};
+  }
+  std::vector<std::string_view> names;
+  for (const TextKey& one : keys)
+    names.push_back(one.name);
+  return at.Bad(key, fmt::format("one of {}", fmt::join(names, ", ")));
+}
+
+Status NeedTexts(const At& at, std::initializer_list<TextKey> keys) {
+  for (const TextKey& one : keys) {
+    if (one.needed && one.to->empty()) return at.Bad(one.name, "a text");
+  }
+  return {};
+}
+
+}  // namespace
+
+class FixReader {
+ public:
+  static Status AddFix(const EmbeddedFile& file, Fixes* out) {
+    const At at{file.name, {}};
+    simdjson::dom::parser parser;
+    JV_ASSIGN(const object fields, ObjectIn(at, &parser, file.text));
+    PatternInfo info;
+    RuleRow row;
+    const std::initializer_list<TextKey> keys = {{"id", &info.key, true},
+                                                 {"label", &info.what, true},
+                                                 {"signature", &row.signature},
+                                                 {"evidence", &row.evidence},
+                                                 {"path_a", &row.path_a},
+                                                 {"path_b", &row.path_b},
+                                                 {"excluded", &row.excluded},
+                                                 {"target", &row.target},
+                                                 {"source", &row.source},
+                                                 {"action_a", &row.action_a.key},
+                                                 {"action_b", &row.action_b.key},
+                                                 {"part_of_a", &row.action_a.part_of},
+                                                 {"part_of_b", &row.action_b.part_of}};
+    for (const auto [key, value] : fields) {
+      std::int64_t order = 0;
+      if (key == "notable") {
+        if (value.get(info.notable) != simdjson::SUCCESS) return at.Bad(key, "true or false");
+      } else if (key == "order" || key == "section") {
+        if (value.get(order) != simdjson::SUCCESS || order < 0 || order > 1'000'000)
+          return at.Bad(key, "a whole number");
+        (key == "order" ? info.order : info.section) = static_cast<int>(order);
+      } else {
+        JV_TRY(TakeText(at, key, value, keys));
+      }
+    }
+    JV_TRY(NeedTexts(at, keys));
+    if (info.key != file.name) return at.Bad("id", "the file's name");
+    info.pattern = row.pattern = static_cast<Pattern>(out->patterns_.size());
+    out->patterns_.push_back(std::move(info));
+    const bool is_rule = !row.signature.empty();
+    for (const TextKey& one : keys) {
+      const bool of_rule = one.name != "id" && one.name != "label";
+      if (of_rule && !is_rule && !one.to->empty()) return at.Bad("signature", "a text");
+    }
+    if (!is_rule) return {};
+    JV_TRY(NeedTexts(at, {{"evidence", &row.evidence, true},
+                          {"excluded", &row.excluded, true},
+                          {"target", &row.target, true},
+                          {"source", &row.source, true}}));
+    row.action_a.facts = ShortFormFacts(row.path_a);
+    row.action_b.facts = ShortFormFacts(row.path_b);
+    out->rules_.push_back(std::move(row));
+    return {};
+  }
+
+  static Status AddAction(const EmbeddedFile& file, Fixes* out) {
+    const At at{file.name, {}};
+    simdjson::dom::parser parser;
+    JV_ASSIGN(const object fields, ObjectIn(at, &parser, file.text));
+    AdviceInfo info;
+    std::string path;
+    const std::initializer_list<TextKey> keys = {
+        {"id", &info.key, true}, {"path", &path, true},        {"what", &info.what, true},
+        {"why", &info.why},      {"action", &info.action.key}, {"part_of", &info.action.part_of}};
+    for (const auto [key, value] : fields)
+      JV_TRY(TakeText(at, key, value, keys));
+    JV_TRY(NeedTexts(at, keys));
+    if (info.key != file.name) return at.Bad("id", "the file's name");
+    if (path != "A" && path != "B") return at.Bad("path", "\"A\" or \"B\"");
+    info.path = path == "A" ? Path::kA : Path::kB;
+    info.action.facts = ShortFormFacts(info.what);
+    info.advice = static_cast<Advice>(out->advices_.size());
+    out->advices_.push_back(std::move(info));
+    return {};
+  }
+
+  static void SortRules(Fixes* out) {
+    const auto order = [&](const RuleRow& row) {
+      const PatternInfo& info = out->Of(row.pattern);
+      return info.section > 0 ? info.section : info.order;
+    };
+    std::stable_sort(out->rules_.begin(), out->rules_.end(),
+                     [&](const RuleRow& a, const RuleRow& b) { return order(a) < order(b); });
+  }
+
+  // One entry of a user's file.
+  static Status Reword(std::string_view file, const object& entry, std::size_t number, Fixes* out) {
+    const std::string nth = fmt::format("{}", number);
+    std::string_view id;
+    if (entry["id"].get(id) != simdjson::SUCCESS) return At{file, nth}.Bad("id", "the id of a fix");
+    const At at{file, id};
+    for (PatternInfo& info : out->patterns_) {
+      if (info.key != id) continue;
+      RuleRow* row = nullptr;
+      for (RuleRow& one : out->rules_)
+        row = one.pattern == info.pattern ? &one : row;
+      if (row == nullptr) return Replace(at, entry, {{"label", &info.what}});
+      return Replace(at, entry,
+                     {{"label", &info.what},
+                      {"evidence", &row->evidence},
+                      {"path_a", &row->path_a},
+                      {"path_b", &row->path_b}});
+    }
+    for (AdviceInfo& info : out->advices_) {
+      if (info.key == id) return Replace(at, entry, {{"what", &info.what}, {"why", &info.why}});
+    }
+    std::vector<std::string_view> ids;
+    for (const PatternInfo& info : out->patterns_)
+      ids.push_back(info.key);
+    for (const AdviceInfo& info : out->advices_)
+      ids.push_back(info.key);
+    const auto close = Closest(id, ids);
+    return at.Bad("id", close ? fmt::format("the id of a fix (docs/rules.md); is it {}?", *close)
+                              : std::string("the id of a fix (docs/rules.md)"));
+  }
+
+ private:
+  static Status Replace(const At& at, const object& entry, std::initializer_list<TextKey> keys) {
+    for (const auto [key, value] : entry) {
+      if (key == "id") continue;
+      std::string ours, theirs;
+      for (const TextKey& one : keys)
+        ours = one.name == key ? *one.to : ours;
+      for (const TextKey& one : keys) {
+        if (one.name == key && ours.empty())
+          return at.Bad(key, "nothing: this fix has no such text");
+      }
+      JV_TRY(TakeText(at, key, value, keys));
+      for (const TextKey& one : keys)
+        theirs = one.name == key ? *one.to : theirs;
+      JV_TRY(CheckWords(at, key, ours, theirs));
+    }
+    return {};
+  }
+
+  // What the shipped text names can be named, under the conditions under which it is known.
+  static Status CheckWords(const At& at, std::string_view key, std::string_view ours,
+                           std::string_view theirs) {
+    for (const std::string_view markup : {"<", ">", "|", "](", "#"}) {
+      if (theirs.find(markup) != theirs.npos && ours.find(markup) == ours.npos)
+        return at.Bad(key, fmt::format("a text without {}", markup));
+    }
+    const std::vector<Placeholder> known = PlaceholdersOf(ours);
+    for (const Placeholder& one : PlaceholdersOf(theirs)) {
+      const auto found = std::find_if(known.begin(), known.end(),
+                                      [&](const Placeholder& of) { return of.key == one.key; });
+      if (found == known.end()) {
+        std::vector<std::string> keys;
+        for (const Placeholder& of : known)
+          keys.push_back("{" + of.key + "}");
+        return at.Bad(key,
+                      fmt::format("of {{placeholders}} {}, not {{{}}}",
+                                  keys.empty() ? "none" : fmt::format("{}", fmt::join(keys, ", ")),
+                                  OneLine(Utf8Prefix(one.key, kNameShown))));
+      }
+      const bool always = std::any_of(known.begin(), known.end(), [&](const Placeholder& of) {
+        return of.key == one.key && !of.optional;
+      });
+      if (!always && !one.optional) {
+        return at.Bad(
+            key, fmt::format("{{{}}} in [[double brackets]]: it is not always known", one.key));
+      }
+    }
+    return {};
+  }
+};
+
+const RuleRow* Fixes::RuleOf(Pattern pattern) const {
+  const auto found = std::find_if(rules_.begin(), rules_.end(),
+                                  [&](const RuleRow& row) { return row.pattern == pattern; });
+  return found == rules_.end() ? nullptr : &*found;
+}
+
+Result<Fixes> ReadFixes(std::span<const EmbeddedFile> fixes,
+                        std::span<const EmbeddedFile> actions) {
+  Fixes out;
+  for (const EmbeddedFile& file : fixes)
+    JV_TRY(FixReader::AddFix(file, &out));
+  for (const EmbeddedFile& file : actions)
+    JV_TRY(FixReader::AddAction(file, &out));
+  FixReader::SortRules(&out);
+  return out;
+}
+
+const Fixes& Shipped() {
+  static const Fixes fixes = [] {
+    Result<Fixes> made = ReadFixes(FixFiles(), ActionFiles());
+    JV_CHECK(made);  // built in and tested
+    JV_CHECK(made->patterns().size() == static_cast<std::size_t>(Pattern::kCount));
+    JV_CHECK(made->advices().size() == static_cast<std::size_t>(Advice::kCount));
+    return *std::move(made);
+  }();
+  return fixes;
+}
+
+Result<std::shared_ptr<const Fixes>> ShippedWith(std::string_view file, std::string_view json) {
+  const At at{file, {}};
+  simdjson::dom::parser parser;
+  JV_ASSIGN(const object fields, ObjectIn(at, &parser, json));
+  element given;
+  if (fields["fixes"].get(given) != simdjson::SUCCESS) return nullptr;
+  array entries;
+  if (given.get(entries) != simdjson::SUCCESS) return at.Bad("fixes", "a list of objects");
+  auto made = std::make_shared<Fixes>(Shipped());
+  std::size_t number = 0;
+  for (const element item : entries) {
+    object entry;
+    ++number;
+    if (item.get(entry) != simdjson::SUCCESS) return at.Bad("fixes", "a list of objects");
+    JV_TRY(FixReader::Reword(file, entry, number, made.get()));
+  }
+  return made;
+}
+
+}  // namespace jarvis::levers

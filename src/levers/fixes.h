@@ -1,0 +1,120 @@
+// The catalogue of fixes: what the analysis looks for and what can be done about it, in words. One
+// file a fix (catalogue/<id>.json) and one file an action of the built-in kind (actions/<id>.json);
+// docs/fixes.md describes them. Pattern and Advice (levers/ids.h) are made from the files' names at
+// build time: tf32_off.json is Pattern::kTf32Off. Code decides by these, never by a text.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/embedded_file.h"
+#include "base/result.h"
+#include "levers/ids.h"
+
+namespace jarvis::levers {
+
+// Where the way out lies, in the users' words. A: fusion, algorithm, API (the model may be
+// changed); B: what is set or wrapped around it while its code stays: settings, environment, launch
+// flags, the compiler, other kernels, or a reproducer for those who write them.
+enum class Path : std::uint8_t { kA, kB };
+
+struct PatternInfo {
+  Pattern pattern = Pattern::kCount;
+  std::string key;       // "tiny_batched_gemm": stable, in files
+  std::string what;      // half a sentence without numbers
+  bool notable = false;  // makes an op of any share Medium
+  // Of several that are found at once the smallest is named first.
+  int order = std::numeric_limits<int>::max();
+  int section = 0;  // its place in docs/rules.md; 0: as `order` says
+};
+
+// What is done once for all who ask for it, whatever a sentence says around it.
+struct Action {
+  // The same for fixes that are one action; may name facts in braces ("merge {merge}"). Empty: the
+  // fix's own, told apart by the facts that its short form names.
+  std::string key;
+  std::string part_of;             // the key of the action that takes this one along; empty: none
+  std::vector<std::string> facts;  // those that the short form names
+};
+
+struct RuleRow {
+  Pattern pattern = Pattern::kCount;
+  std::string signature;  // what in the trace makes it one
+  // Texts with {key} for the finding's facts. Evidence goes on after "... takes 3 ms"; an empty
+  // path is one that is not known to help.
+  std::string evidence;
+  std::string path_a;
+  std::string path_b;
+  std::string excluded;  // where it does not hold
+  std::string target;
+  std::string source;  // of the target
+  Action action_a;
+  Action action_b;
+};
+
+struct AdviceInfo {
+  Advice advice = Advice::kCount;
+  std::string key;   // "channels_last"
+  std::string what;  // an imperative, its short form first
+  std::string why;   // what it helps by, in half a sentence; may be empty
+  Path path = Path::kA;
+  Action action;
+};
+
+// The texts of all fixes: ours, or ours with a user's over them.
+class Fixes {
+ public:
+  const PatternInfo& Of(Pattern pattern) const {
+    return patterns_[static_cast<std::size_t>(pattern)];
+  }
+  const AdviceInfo& Of(Advice advice) const { return advices_[static_cast<std::size_t>(advice)]; }
+  const RuleRow* RuleOf(Pattern pattern) const;  // null: no rule of this kind
+  std::span<const PatternInfo> patterns() const { return patterns_; }
+  std::span<const AdviceInfo> advices() const { return advices_; }
+  std::span<const RuleRow> rules() const { return rules_; }  // as docs/rules.md has them
+
+ private:
+  friend class FixReader;
+  std::vector<PatternInfo> patterns_;  // by Pattern
+  std::vector<AdviceInfo> advices_;    // by Advice
+  std::vector<RuleRow> rules_;
+};
+
+// Those of files; an error names the file, the key and what was expected.
+Result<Fixes> ReadFixes(std::span<const EmbeddedFile> fixes, std::span<const EmbeddedFile> actions);
+
+// Ours, read when they are first asked for. Threads: any.
+const Fixes& Shipped();
+
+// Ours with the texts of a user's file over them: its member "fixes" is a list of objects with an
+// `id` and the texts that it replaces (docs/fixes.md). Null: the file has no such member. Only
+// words change: whatever decides, the actions' keys among it, stays ours.
+Result<std::shared_ptr<const Fixes>> ShippedWith(std::string_view file, std::string_view json);
+
+inline const PatternInfo& Info(Pattern pattern) {
+  return Shipped().Of(pattern);
+}
+inline const AdviceInfo& Info(Advice advice) {
+  return Shipped().Of(advice);
+}
+inline const RuleRow* RuleOf(Pattern pattern) {
+  return Shipped().RuleOf(pattern);
+}
+inline Path PathOf(Advice advice) {
+  return Info(advice).path;
+}
+
+// For sets and maps: in which order patterns are told.
+struct InOrder {
+  bool operator()(Pattern a, Pattern b) const {
+    return std::pair(Info(a).order, a) < std::pair(Info(b).order, b);
+  }
+};
+
+}  // namespace jarvis::levers
