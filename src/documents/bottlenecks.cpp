@@ -223,7 +223,8 @@ void AddHost(const findings::Analysis& analysis, std::vector<Bottleneck>* out) {
     // Its own time stands in the next column.
     if (finding.host->kind == findings::HostCauseKind::kSection || finding.host->ramp)
       title = title.substr(0, title.rfind(", "));
-    const bool says = title.starts_with("GPU idle");
+    const bool says =
+        title.starts_with("GPU idle") || title.find("the GPU has nothing") != title.npos;
     out->push_back({(says ? "" : "GPU idle: ") + WithoutDirectories(title),
                     IdleMs(analysis, *finding.host), false, std::string(kAbsentText),
                     finding.global_rank});

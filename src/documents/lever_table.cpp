@@ -1,5 +1,6 @@
 #include "documents/lever_table.h"
 
+#include <algorithm>
 #include <span>
 #include <string_view>
 
@@ -11,12 +12,14 @@
 #include "documents/impact_text.h"
 #include "documents/markdown_text.h"
 #include "documents/report_parts.h"
+#include "documents/time_parts.h"
 #include "findings/one/advice_rules.h"
 #include "findings/one/wall_plan.h"
 
 namespace jarvis::documents {
 namespace {
 
+constexpr std::size_t kUncoveredMost = 3;
 constexpr double kJointShare = 5;  // percent of the wall time
 
 // ", as priority 1 lets it show": why it saves more after others than alone.
@@ -162,6 +165,20 @@ const findings::Finding* HostLever(const std::vector<ActionGroup>& groups) {
   return nullptr;
 }
 
+// A large line of the base that no recommendation is about is said to be none.
+std::vector<std::string> UncoveredRow(const findings::Analysis& analysis,
+                                      const findings::UncoveredLine& line) {
+  const std::string dash(kAbsentText);
+  const std::string name = line.work ? LineWords(*line.work) : "GPU idle: the host";
+  return {
+      dash,
+      "Nothing is known to shorten it",
+      fmt::format("{}, {} ({})", name, EachMs(analysis, line.ms), BaseShare(analysis, line.ms)),
+      line.bound_ms ? fmt::format("at most {}", EachMs(analysis, *line.bound_ms)) : "not assessed",
+      "in no sum",
+      dash};
+}
+
 }  // namespace
 
 bool TakesPathB(const findings::Finding& finding) {
@@ -193,6 +210,8 @@ std::string LeverTable(const findings::Analysis& analysis, const TextEdits& edit
       ++told;
     }
   }
+  for (std::size_t i = 0; i < std::min(kUncoveredMost, analysis.uncovered.size()); ++i)
+    table.Row(UncoveredRow(analysis, analysis.uncovered[i]));
   if (analysis.wall.together_ms) {
     const std::string dash(kAbsentText);
     const auto further = findings::TogetherOf(std::span(analysis.findings).subspan(cards));

@@ -51,7 +51,7 @@ bool IsOfKernels(const findings::Finding& finding) {
 std::string MembersText(const findings::Finding& finding) {
   const std::size_t more = finding.members.empty() ? 0 : finding.members.size() - 1;
   if (more == 0 || IsOfKernels(finding)) return "";
-  return fmt::format(" and {} more", Calls(more, "operations"));
+  return fmt::format(" and {} more op{}", more, more == 1 ? "" : "s");
 }
 
 bool HasPattern(const findings::Finding& finding, findings::Pattern pattern) {
@@ -205,7 +205,8 @@ std::string TitleOf(const findings::Analysis& analysis, const findings::Finding&
   const std::string members = MembersText(finding);
   if (!finding.efficiency) return about + members + ", efficiency not known";
   const std::string text =
-      fmt::format("{}{} below the {} roof", about, members, findings::BoundText(finding.bound));
+      fmt::format("{}{} at {} of the {} roof", about, members, Pct(*finding.efficiency),
+                  findings::BoundText(finding.bound));
   const findings::PatternInfo* pattern = LeadingPattern(analysis, finding);
   const bool tells = pattern != nullptr && pattern->notable;
   return tells ? text + ", " + pattern->what : text;

@@ -322,7 +322,8 @@ std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
   Way ways[] = {{Advice::kAvoidScalars},
                 {Advice::kFixedShapes},
                 {Advice::kReadBackOnce},
-                {Advice::kBuildOnDevice}};
+                {Advice::kBuildOnDevice},
+                {Advice::kDropChecks}};
   double all_ms = 0;
   for (const HostPlace& place : places) {
     all_ms += place.idle_ms;
@@ -333,7 +334,8 @@ std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
     if (way.names.find(name) == std::string::npos)
       way.names += (way.names.empty() ? "" : ", ") + name;
   }
-  const double read_ms = ways[0].idle_ms + ways[1].idle_ms + ways[2].idle_ms;
+  const double read_ms =
+      ways[0].idle_ms + ways[1].idle_ms + ways[2].idle_ms + ways[4].idle_ms;
   const bool sent_first = ways[3].idle_ms > read_ms;
   std::stable_sort(std::begin(ways), std::end(ways), [&](const Way& a, const Way& b) {
     const bool a_sent = a.advice == Advice::kBuildOnDevice;

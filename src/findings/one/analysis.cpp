@@ -301,6 +301,7 @@ class Analyzer {
                    : "no launch is linked with its GPU work, so what waits for what is unknown.";
     }
     DropLeftOut();
+    if (linked) out_.uncovered = FindUncoveredLines(trace_.events(), out_);
     // In their final order: some findings about the host may be gone.
     int host_rank = 0;
     for (Finding& finding : all) {

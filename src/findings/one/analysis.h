@@ -23,6 +23,7 @@
 #include "findings/one/quality.h"
 #include "findings/one/replay_structure.h"
 #include "findings/one/step_base.h"
+#include "findings/one/uncovered_lines.h"
 #include "findings/one/wall_savings.h"
 #include "findings/one/work_context.h"
 #include "findings/one/workload.h"
@@ -102,6 +103,7 @@ struct Analysis {
   std::vector<CategoryPriority> priorities;  // all categories
   Combined combined;                         // of all findings, GPU time
   WallBase wall;                             // what savings of wall time are of
+  std::vector<UncoveredLine> uncovered;      // that no finding is about
   // Findings empty: why there is nothing to fix ("near_roof", "no_gpu_work", "no_platform"...).
   std::vector<std::string> nothing_because;
 

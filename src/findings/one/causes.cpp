@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "findings/one/cause_context.h"
 #include "findings/one/estimates.h"
+#include "findings/one/few_blocks.h"
 #include "findings/one/product_kernels.h"
 #include "findings/one/published_rates.h"
 #include "findings/one/shapes.h"
@@ -83,7 +84,7 @@ class CauseFinder {
     if (kind == Kind::kReduce && SumOfOne(o)) return;
     if (kind == Kind::kElementwise && ParameterAgain(o)) return;
     if (kind == Kind::kNorm && NarrowNorm(o)) return;
-    if (kind == Kind::kNorm) FewRows(o);
+    o->cause = FewBlocksCause(calls_, work_, context_, kind, *o);
   }
 
   void Set(Operation* o, Pattern pattern, std::string group, Facts facts) const {
@@ -524,29 +525,6 @@ class CauseFinder {
                      "Set `enable_qk_norm_rope_fusion` in vLLM's `pass_config`, where the "
                      "build for this device has it"));
     }
-  }
-
-  // The shortest of an operation's kernels of this one's name: first calls are longer, and so are
-  // several short kernels together.
-  double ShortestUs(const Operation& o, trace::EventIndex kernel) const {
-    const trace::EventStore& events = calls_.trace.events();
-    std::int64_t ns = events[kernel].dur_ns;
-    for (const trace::EventIndex e : o.gpu) {
-      if (events[e].name == events[kernel].name) ns = std::min(ns, events[e].dur_ns);
-    }
-    return trace::MicrosOf(ns);
-  }
-
-  void FewRows(Operation* o) {
-    const auto units = context_.compute_units();
-    // Elsewhere nothing makes the kernel anew.
-    if (!work_.CanCompile()) return;
-    if (!units || o->gpu.empty() || ShortestUs(*o, o->gpu.front()) < limits::kFewBlocksUs) return;
-    const auto blocks = context_.BlocksOf(o->gpu.front());
-    if (!blocks || *blocks >= limits::kFewRowsShare * *units) return;
-    Set(o, Pattern::kFewRowsNorm, "rows",
-        {CauseCount("blocks", *blocks), CauseCount("compute_units", *units), KernelFact(*o)});
-    o->cause->b = Target{{0.3, 0.5, 0.75}, "four times as many blocks", "blocks against units"};
   }
 
   // ---- all together

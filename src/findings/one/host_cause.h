@@ -29,7 +29,12 @@ enum class WaitKind : std::uint8_t {
   kShape,     // how many elements there are
   kReadBack,  // results that are copied to the host
   kUpload,    // that what it copies to the device has been read
+  kCheck,     // whether a value is NaN or infinite
 };
+// Of a value or a count for Python, which the host needs to go on.
+inline bool FetchesValue(WaitKind kind) {
+  return kind == WaitKind::kScalar || kind == WaitKind::kShape || kind == WaitKind::kCheck;
+}
 
 // Something that the host did, a place that waits, or a phase that launches.
 struct HostPlace {

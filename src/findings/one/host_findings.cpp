@@ -136,11 +136,13 @@ class HostFindingMaker {
            });
   }
 
-  // Before the first and after the last GPU work of a training loop whose steps nothing marks: the
-  // step before and the one after, which are not recorded, would hide it.
+  // Before the first GPU work of a training loop whose steps nothing marks: the step before, which
+  // is not recorded, would hide it, unless it is long.
   bool IsEdge(const SectionGroup& group) const {
+    constexpr double kShort = 0.05;  // of the base
     return e_.context.training && !group.loading && e_.frames.frames.steps.empty() &&
-           group.stretches.size() == 1 && (group.before.empty() || group.after.empty());
+           group.stretches.size() == 1 && group.before.empty() &&
+           group.total_ms < kShort * e_.base_ms;
   }
 
   void Sections() {
@@ -333,7 +335,7 @@ class HostFindingMaker {
     const std::size_t work = tree.GpuBelow(op).size();
     // `is_nonzero` of `item` of `_local_scalar_dense`: one value.
     for (trace::EventIndex above = tree.parent(op);
-         kind == WaitKind::kScalar && above != trace::kNoEvent &&
+         kind != WaitKind::kShape && above != trace::kNoEvent &&
          events[above].kind == trace::EventKind::kCpuOp && tree.GpuBelow(above).size() == work;
          above = tree.parent(above))
       op = above;
@@ -351,7 +353,7 @@ class HostFindingMaker {
       for (const trace::EventIndex call : group.calls) {
         if (!e_.scope.Has(e_.trace.events()[call].ts_ns)) continue;
         change->calls.push_back(call);
-        if (kind == WaitKind::kScalar || kind == WaitKind::kShape) AddReadBack(call, kind, read);
+        if (FetchesValue(kind)) AddReadBack(call, kind, read);
       }
       HostPlace place;
       place.name = group.op.empty() ? group.call : group.op + " (" + group.call + ")";
@@ -382,7 +384,30 @@ class HostFindingMaker {
         to_device += direction == CopyDirection::kToDevice ? 1 : 0;
       }
     }
-    return KindOfWait(group.op, to_host > to_device, to_device > to_host);
+    const WaitKind kind = KindOfWait(group.op, to_host > to_device, to_device > to_host);
+    if (kind != WaitKind::kScalar) return kind;
+    const auto checks = std::count_if(group.calls.begin(), group.calls.end(),
+                                      [&](trace::EventIndex call) { return FollowsCheck(call); });
+    return 2 * static_cast<std::size_t>(checks) > group.calls.size() ? WaitKind::kCheck : kind;
+  }
+
+  // Whether the value that a call fetches is whether something is NaN or infinite: among the last
+  // few ops before it is one that asks so.
+  bool FollowsCheck(trace::EventIndex call) const {
+    constexpr std::size_t kOps = 12, kEvents = 48;
+    const trace::EventStore& events = e_.trace.events();
+    const tree::CallTree& tree = e_.trace.tree();
+    const std::uint32_t position = tree.position(call);
+    std::size_t ops = 0;
+    for (std::uint32_t back = 1; back <= std::min<std::size_t>(kEvents, position); ++back) {
+      const trace::EventIndex e = tree.preorder()[position - back];
+      if (events[e].track != events[call].track || ops == kOps) break;
+      if (events[e].kind != trace::EventKind::kCpuOp) continue;
+      ++ops;
+      const std::string_view name = events.name(e);
+      if (name == "aten::isnan" || name == "aten::isinf" || name == "aten::isfinite") return true;
+    }
+    return false;
   }
 
   static HostPlace PlaceOf(const IdlePhase& phase) {

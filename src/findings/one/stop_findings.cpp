@@ -44,6 +44,7 @@ class StopMaker {
     cause.count = time.size();
     cause.total_ms = MillisOf(Length(time));
     cause.idle_ms = cause.total_ms;
+    cause.once = 2 * Length(e_.scope.Of(time)) < Length(time);
     cause.changes = std::move(changes);
     std::vector<analysis::HostStretch> stretches;
     for (const Interval<std::int64_t>& one : time)
@@ -65,17 +66,25 @@ class StopMaker {
   }
 
   void Allocator() {
-    std::vector<EventIndex> calls;
+    std::vector<EventIndex> calls, steady;
     for (const EventIndex e : tree_.preorder()) {
-      if (trace::IsLaunchCall(events_[e].kind) && e_.scope.Has(events_[e].ts_ns))
-        calls.push_back(e);
+      if (!trace::IsLaunchCall(events_[e].kind)) continue;
+      calls.push_back(e);
+      if (e_.scope.Has(events_[e].ts_ns)) steady.push_back(e);
     }
-    const analysis::AllocatorCalls found = analysis::FindAllocatorCalls(events_, calls);
-    if (!found.churns()) return;
+    const analysis::AllocatorCalls found = analysis::FindAllocatorCalls(events_, steady);
+    if (found.churns()) return GivenBack(found.calls, found.rounds, Pattern::kAllocatorChurn);
+    // A step that has it is longer than the others, and may be left out for that.
+    const auto flushes = analysis::FindAllocatorCalls(events_, calls).flushes;
+    if (!flushes.empty()) GivenBack(flushes, 0, Pattern::kAllocatorFlush);
+  }
+
+  // `rounds`: of giving back and taking again; 0: the cache is emptied.
+  void GivenBack(const std::vector<EventIndex>& calls, std::size_t rounds, Pattern rule) {
     HostTime time;
     analysis::RemoveWaits waits;
     std::map<std::string, std::int64_t> ops;
-    for (const EventIndex call : found.calls) {
+    for (const EventIndex call : calls) {
       time.push_back({events_[call].ts_ns, events_[call].end_ns()});
       if (analysis::RuntimeKindOf(events_.name(call)) == analysis::RuntimeKind::kFree)
         waits.calls.push_back(call);
@@ -84,18 +93,19 @@ class StopMaker {
     }
     time = Union(std::move(time));
     if (!Matters(MillisOf(Length(time)))) return;
-    const std::string first(events_.name(found.calls.front()));
+    const std::string first(events_.name(calls.front()));
     const bool hip = first.starts_with("hip");
     const auto most = std::max_element(
         ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     std::vector<Fact> facts = {
-        StructureCount("calls", found.calls.size()), StructureCount("rounds", found.rounds),
+        StructureCount("calls", calls.size()),
         StructureWords("free", hip ? "`hipFree`" : "`cudaFree`"),
         StructureWords("setting", hip ? "`PYTORCH_HIP_ALLOC_CONF=expandable_segments:True`"
                                       : "`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`")};
+    if (rounds > 0) facts.push_back(StructureCount("rounds", rounds));
     if (most != ops.end()) facts.push_back(StructureText("op", most->first));
-    Add("allocator", hip ? "hipMalloc and hipFree calls" : "cudaMalloc and cudaFree calls",
-        Pattern::kAllocatorChurn, std::move(facts), time, {std::move(waits)});
+    Add("allocator", hip ? "hipMalloc and hipFree calls" : "cudaMalloc and cudaFree calls", rule,
+        std::move(facts), time, {std::move(waits)});
   }
 
   // Stops with a holder are one finding, those without another.

@@ -122,7 +122,16 @@ class WallAsker {
       const std::uint32_t work = recorded.WorkAt(copy);
       const std::uint32_t call =
           work == analysis::kNoPlace ? analysis::kNoPlace : recorded.works[work].call;
-      if (call != analysis::kNoPlace) waits.calls.push_back(recorded.calls[call].event);
+      if (call == analysis::kNoPlace) continue;
+      const std::uint32_t thread = recorded.calls[call].thread;
+      waits.calls.push_back(recorded.calls[call].event);
+      // The wait may be a call of its own right behind it.
+      std::uint32_t next = call + 1;
+      while (next < recorded.calls.size() && recorded.calls[next].thread != thread)
+        ++next;
+      if (next < recorded.calls.size() &&
+          recorded.calls[next].role == analysis::CallRole::kStreamWait)
+        waits.calls.push_back(recorded.calls[next].event);
     }
     return waits;
   }

@@ -73,6 +73,7 @@ class Balancer {
       AddRoofs(row);
     for (BalanceLine& line : out_.lines)
       FinishRoofs(&line);
+    if (IsFusedApart()) Fold();
     return std::move(out_);
   }
 
@@ -104,6 +105,45 @@ class Balancer {
       }
       out_.lines.push_back(std::move(line));
     }
+  }
+
+  // A compiler's kernel does what several kinds of work did before it: where one side runs much
+  // more of its work in such kernels, kinds on their own would only tell how they are named.
+  bool IsFusedApart() const {
+    constexpr double kApart = 0.1;  // of the work
+    double share[2] = {0, 0};
+    for (const ledger::DifferenceLine& kernel : out_.ledger.kernels) {
+      if (!kernel.line.starts_with("triton_")) continue;
+      for (int i = 0; i < 2; ++i)
+        share[i] += static_cast<double>(kernel.ns[i]) / kNsPerMs;
+    }
+    for (int i = 0; i < 2; ++i)
+      share[i] = out_.busy_ms[i] > 0 ? share[i] / out_.busy_ms[i] : 0;
+    return std::abs(share[0] - share[1]) > kApart;
+  }
+
+  void Fold() {
+    BalanceLine all;
+    all.name = "GPU: element-wise, norms, reductions, layout and fused kernels";
+    const auto folds = [](const BalanceLine& line) {
+      return line.work &&
+             (ledger::IsPass(*line.work) || *line.work == ledger::WorkKind::kUnknown ||
+              ledger::ComputesNothing(*line.work)) &&
+             !ledger::IsCommunication(*line.work) && *line.work != ledger::WorkKind::kHostCopy;
+    };
+    if (std::count_if(out_.lines.begin(), out_.lines.end(), folds) < 2) return;
+    for (const BalanceLine& line : out_.lines) {
+      if (!folds(line)) continue;
+      for (int i = 0; i < 2; ++i) {
+        all.ms[i] += line.ms[i];
+        all.gpu_ms[i] += line.gpu_ms[i];
+      }
+    }
+    std::erase_if(out_.lines, folds);
+    const auto place = std::find_if(out_.lines.begin(), out_.lines.end(), [&](const auto& line) {
+      return std::abs(line.difference_ms()) < std::abs(all.difference_ms());
+    });
+    out_.lines.insert(place, std::move(all));
   }
 
   // As the ledger counts: what of it lies in the base.
