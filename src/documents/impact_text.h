@@ -16,6 +16,8 @@ double OnceMs(const findings::Finding& finding);
 bool ShowsLater(const findings::Finding& finding);
 // What makes kernels faster where the host sets the pace; of a finding that ShowsLater.
 std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding);
+// Whether all that is known is what it could save at most, which is in no sum.
+bool IsBound(const findings::Finding& finding);
 // What it saves of the wall time once what is ranked before it is done; where wall time is not
 // known, of GPU time. `additional_ms`: of GPU time, what it adds to the findings before it; null:
 // all its own.
