@@ -88,7 +88,7 @@ std::vector<Flag> AnalyzeFlags(Request* request) {
        "it\n"},
       {{"--extension"},
        &request->extension,
-       "  --extension FILE  performance models of yours (docs/models.md)\n"},
+       "  --extension FILE  performance models and words of yours (docs/models.md)\n"},
       {{"--compare"},
        &request->reference,
        "  --compare TRACE   also holds the trace against this one: "

@@ -91,11 +91,15 @@ bool HostSetsPaceAfter(const findings::Analysis& analysis, double saved_ms) {
   return analysis.wall.host_floor_ms >= kNearly * (analysis.wall.wall_ms - saved_ms);
 }
 
+bool IsBound(const findings::Finding& finding) {
+  return finding.bound_ms && !finding.wall_a && !finding.wall_b;
+}
+
 std::string ImpactSentence(const findings::Analysis& analysis, const findings::Finding& finding,
                            const findings::Range* additional_ms) {
   if (ShowsLater(finding) && finding.shows_after.empty()) return LaterText(analysis, finding);
   if (finding.wall_a || finding.wall_b) return WallSentence(analysis, finding);
-  if (finding.bound_ms) return BoundSentence(analysis, finding);
+  if (IsBound(finding)) return BoundSentence(analysis, finding);
   if (!finding.savings_ms || finding.method == findings::EstimateMethod::kNone) {
     return "Not quantifiable from trace data.";
   }

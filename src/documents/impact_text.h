@@ -18,6 +18,8 @@ bool ShowsLater(const findings::Finding& finding);
 bool HostSetsPaceAfter(const findings::Analysis& analysis, double saved_ms);
 // What makes kernels faster where the host sets the pace; of a finding that ShowsLater.
 std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding);
+// Whether all that is known is what it could save at most, which is in no sum.
+bool IsBound(const findings::Finding& finding);
 // What it saves of the wall time once what is ranked before it is done; where wall time is not
 // known, of GPU time. `additional_ms`: of GPU time, what it adds to the findings before it; null:
 // all its own.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "documents/impact_text.h"
 #include "documents/prose.h"
 
 namespace jarvis::documents {
@@ -170,7 +171,11 @@ class CardCheck {
       double high = 0;
       // What stands behind the first part is about what is left.
       const std::string impact(Labelled(card, "**Impact**"));
-      if (impact.starts_with("At most")) continue;  // a bound, which is in no sum
+      const auto& all = check_.analysis->findings;
+      const auto found = std::find_if(all.begin(), all.end(), [&](const findings::Finding& one) {
+        return one.global_rank == card.number;
+      });
+      if (found != all.end() && IsBound(*found)) continue;
       for (const Quantity& quantity : Quantities(impact.substr(0, impact.find(';')))) {
         if (quantity.kind == QuantityKind::kTime) high = std::max(high, quantity.value);
       }

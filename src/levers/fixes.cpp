@@ -239,6 +239,8 @@ class FixReader {
       if (theirs.find(markup) != theirs.npos && ours.find(markup) == ours.npos)
         return at.Bad(key, fmt::format("a text without {}", markup));
     }
+    if (std::count(theirs.begin(), theirs.end(), '`') % 2 != 0)
+      return at.Bad(key, "backticks in pairs");
     const std::vector<Placeholder> known = PlaceholdersOf(ours);
     for (const Placeholder& one : PlaceholdersOf(theirs)) {
       const auto found = std::find_if(known.begin(), known.end(),

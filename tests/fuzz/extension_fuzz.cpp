@@ -1,10 +1,12 @@
 // Any bytes as a user's extension: read, checked, and every row of it evaluated on calls that fit
-// it and calls that do not. What the built-in rows say must stay the same.
+// it and calls that do not. What the built-in rows say must stay the same. Its words over those of
+// the fixes, too.
 #include <cstdint>
 #include <string>
 #include <utility>
 
 #include "fuzz/require.h"
+#include "levers/fixes.h"
 #include "perf/model.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
@@ -54,6 +56,8 @@ void Evaluate(ModelSet& models, const ModelRow& row) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace perf = jarvis::perf;
   const std::string text(reinterpret_cast<const char*>(data), size);
+  const auto words = jarvis::levers::ShippedWith(perf::kFile, text);
+  perf::Require(words || words.error().message.starts_with(perf::kFile));
   const std::pair<std::string_view, std::string_view> overlay{perf::kFile, text};
   const auto rows = perf::RowsWith(&perf::Keep, {&overlay, 1});
   if (!rows) {

@@ -149,6 +149,8 @@ class Fixes(unittest.TestCase):
         self.assertEqual(ran.returncode, 0, ran.stderr[-500:])
         theirs = (self.folder / "theirs/standalone_analysis_fair.md").read_text(encoding="utf-8")
         self.assertIn("ass `--our-flag` to the launcher", theirs)
+        self.assertEqual(analyze(program.EXAMPLE, self.folder / "example",
+                                 program.SOURCE / "examples/extensions/words.json").returncode, 0)
         # Beside performance models in one file, and of the tools as well.
         both = self.folder / "both.json"
         both.write_text(json.dumps({"rows": [{"override": "softmax.fwd", "per_element": 8}],

@@ -133,6 +133,7 @@ TEST_CASE("a user's words that cannot stand are refused with the fix and the key
   begins(R"({"id": "tf32_off", "path_b": ""})", "\"path_b\": expected a text of 1 to");
   begins(R"({"id": "tf32_off", "path_b": "a\nb"})", "without line ends");
   begins(R"({"id": "tf32_off", "path_b": "a | b"})", "a text without |");
+  begins(R"({"id": "tf32_off", "path_b": "a `b"})", "backticks in pairs");
   begins(R"({"id": "tf32_off", "path_b": "{environment"})", "that are closed");
   begins(R"({"id": "tf32_off", "path_b": "{kernel}"})",
          "of {placeholders} {environment}, not {kernel}");

@@ -178,7 +178,7 @@ CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
         "Add these sizes to aiter's table of tuned GEMMs: its gradlib tuner, "
         "AITER_CONFIG_GEMM_BF16. The table seems to have no entry for them, as the kernel is "
         "hipBLASLt's; or tune that with PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run",
-        "tuned_gemm_table"};
+        {"tuned_gemm_table"}};
   }
   // No compiler chooses the kernel of a library's own op.
   const bool own = !operation.name.starts_with("aten::");
@@ -186,33 +186,33 @@ CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
   const TunedBy compiled = {
       "Compile with `mode=\"max-autotune\"`, which times Triton's and the "
       "library's kernels for these sizes",
-      "max_autotune", true};
+      {"max_autotune", true}};
   if (work_.amd && work_.tunable_op == WorkContext::TunableOp::kReads) {
     return {
         "Run once with PYTORCH_TUNABLEOP_TUNING=1. TunableOp was on and only read its file, "
         "which may not hold these sizes",
-        "tunable_op_tuning"};
+        {"tunable_op_tuning"}};
   }
   if (work_.amd && work_.tunable_op == WorkContext::TunableOp::kTunes)
     return compiles ? compiled : TunedBy{};
   if (work_.amd && !work_.before_torch2) {
     constexpr std::string_view kTunable =
         "une hipBLASLt for these sizes: PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run";
-    if (!compiles) return {fmt::format("T{}", kTunable), "tunable_op"};
-    return {fmt::format("{}. Or t{}", compiled.words, kTunable), compiled.action, true};
+    if (!compiles) return {fmt::format("T{}", kTunable), {"tunable_op"}};
+    return {fmt::format("{}. Or t{}", compiled.words, kTunable), compiled.way};
   }
   if (compiles) return compiled;
   // Neither setting is in the version that was recorded.
   if (work_.before_torch2) return {};
   if (own) {
     return {"Time this product at these sizes with cuBLASLt as well; the faster one decides",
-            "time_cublaslt"};
+            {"time_cublaslt"}};
   }
   return {
       "Set TORCH_BLAS_PREFER_CUBLASLT=1, and time it against 0 at these sizes. Generated "
       "kernels "
       "are another choice: torch.compile with `mode=\"max-autotune\"`",
-      "prefer_cublaslt", true};
+      {"prefer_cublaslt", true}};
 }
 
 double CauseContext::Fp8Rate(std::string_view spec) const {

@@ -47,9 +47,8 @@ class CauseContext {
   double BestAligned(const Operation& operation) const;
   // How its library is tuned.
   struct TunedBy {
-    std::string words;        // empty: not known
-    std::string_view action;  // key, see Finding::action_b
-    bool generates = false;   // among kernels that a compiler generates
+    std::string words;  // empty: not known
+    ToldWay way = {};
   };
   TunedBy Tuning(const Operation& operation) const;
   // TFLOPS/s of large fp8 products in place of these; 0: no such unit, or no 16 bits.

@@ -87,8 +87,8 @@ class CauseFinder {
     o->cause = FewBlocksCause(calls_, work_, context_, kind, *o);
   }
 
-  void Set(Operation* o, Pattern pattern, std::string group, Facts facts) const {
-    o->cause = Cause{pattern, std::move(group), std::move(facts), {}, {}, {}};
+  void Set(Operation* o, Pattern pattern, std::string group, Facts facts, ToldWay way = {}) const {
+    o->cause = Cause{pattern, std::move(group), std::move(facts), {}, {}, {}, {}, 0, {}, way};
   }
 
   double KernelPart(const Operation& o, const std::function<bool(std::string_view)>& wanted) const {
@@ -283,9 +283,8 @@ class CauseFinder {
         {CauseCount("rows", Number(*o, "M").value_or(0)),
          NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s"),
          NumberFact("bandwidth_percent", *e.tb_per_s / *e.peak_tb_per_s * 100, "%"),
-         CauseWords("tuning", std::move(tuned.words))});
-    o->cause->action_b = tuned.action;
-    o->cause->generates = tuned.generates;
+         CauseWords("tuning", std::move(tuned.words))},
+        tuned.way);
     // Half of the bytes, read at what the way without a change of the model reaches.
     if (e.spec.ends_with("bf16") || e.spec.ends_with("fp16")) {
       const double half = 1 - *e.tb_per_s / goal / 2;
@@ -365,9 +364,7 @@ class CauseFinder {
     }
     AddSpread(*o, &facts);
     Set(o, by_sibling ? Pattern::kSlowerThanSiblings : Pattern::kBelowLargeProducts, e.spec,
-        std::move(facts));
-    o->cause->action_b = tuned.action;
-    o->cause->generates = tuned.generates;
+        std::move(facts), tuned.way);
     const double high = by_sibling ? likely : most;
     o->cause->b = Target{{SavedPart(now, limits::kTargetSlack * likely), SavedPart(now, likely),
                           SavedPart(now, high)},

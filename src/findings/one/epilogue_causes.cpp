@@ -64,7 +64,7 @@ class EpilogueFinder {
   bool TunesProducts() const {
     for (const CategoryAnalysis& category : categories_) {
       for (const Operation& operation : category.operations) {
-        if (operation.cause && operation.cause->generates) return true;
+        if (operation.cause && operation.cause->way_b.generates) return true;
       }
     }
     return false;

@@ -235,7 +235,7 @@ class FindingMaker {
     const std::vector<Fact>& facts = f->patterns.front().facts;
     if (!FillRule(row->path_a, facts, written).empty()) f->path_a = {{Advice::kRule, {}, {}}};
     if (!FillRule(row->path_b, facts, written).empty()) f->path_b = {{Advice::kRule, {}, {}}};
-    f->action_b = group.cause->action_b;
+    f->action_b = group.cause->way_b.action;
   }
 
   // Of a product, how much of a large one's rate its size lets it reach.

@@ -73,6 +73,12 @@ struct Target {
   bool of_durations = false;
 };
 
+// What a path does, where the finder's own words say it.
+struct ToldWay {
+  std::string_view action;  // see Finding::action_b; empty: as the rule's file says
+  bool generates = false;   // chooses among kernels that a compiler generates, too
+};
+
 // The one reason why a piece of work takes longer than it must, found by a rule (see
 // levers/fixes.h). Operations with the same pattern and group are one finding.
 struct Cause {
@@ -84,9 +90,8 @@ struct Cause {
   // The GPU events of the operation that it is about, and their time; empty: all of them.
   std::vector<trace::EventIndex> gpu = {};
   double gpu_us = 0;
-  std::string subject = {};        // what it is about; empty: the costliest operation
-  std::string_view action_b = {};  // key, see Finding::action_b
-  bool generates = false;          // path B is a choice among kernels that a compiler generates
+  std::string subject = {};  // what it is about; empty: the costliest operation
+  ToldWay way_b = {};
 };
 
 struct Operation {
