@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/attribution/collective_kernel.h"
 #include "analysis/tables/summary.h"
 #include "findings/one/thresholds.h"
 
@@ -48,6 +49,16 @@ std::optional<Cause> FewRows(const Calls& calls, const WorkContext& work,
   return cause;
 }
 
+// A collective takes few blocks on purpose, so that computing goes on beside it.
+bool IsCollective(const Operation& o) {
+  const auto moves = [](std::string_view name) {
+    return analysis::CommFamilyOfKernel(name).has_value();
+  };
+  return o.name == "record_param_comms" || moves(o.name) ||
+         std::any_of(o.kernels.begin(), o.kernels.end(),
+                     [&](const KernelShare& kernel) { return moves(kernel.name); });
+}
+
 // What is assessed and well used needs no more blocks; of products with shapes the rate tells.
 bool IsRated(Kind kind, const Operation& o) {
   const bool product = kind == Kind::kGemm || kind == Kind::kConvolution;
@@ -64,7 +75,7 @@ std::optional<Cause> FewBlocksCause(const Calls& calls, const WorkContext& work,
   if (kind == Kind::kNorm) {
     if (auto cause = FewRows(calls, work, context, *units, o)) return cause;
   }
-  if (IsRated(kind, o)) return std::nullopt;
+  if (IsRated(kind, o) || IsCollective(o)) return std::nullopt;
   const trace::EventStore& events = calls.trace.events();
   Cause cause{Pattern::kFewBlocks, {}, {}, {}, {}, {}};
   double most = 0;
