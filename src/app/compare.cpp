@@ -29,25 +29,21 @@ namespace {
 
 constexpr std::string_view kCompareUsage =
     "Compare two traces, or the reports of several runs.\n\n"
-    "usage: jarvis compare TRACE REFERENCE [--by op|category|kernel|module] [--json]\n"
+    "usage: jarvis compare CANDIDATE BASELINE [--by op|category|kernel|module] [--json]\n"
     "                      [--output-dir DIR] [--fail-on CONDITION]\n"
-    "       jarvis compare BASELINE OTHER... --output-dir DIR [--names A,B...]\n"
+    "       jarvis compare BASELINE CANDIDATE... --output-dir DIR [--names A,B...]\n"
     "                      [--sheets NAME,...] [--compat tracelens] [--overwrite]\n"
     "\n"
-    "Of two traces it prints where the difference of a step comes from, what takes longer in "
-    "TRACE\n"
-    "(the candidate) than in REFERENCE and longer than the devices explain, and what to "
-    "do\n"
-    "about it. With --output-dir it also writes DIR/comparative_analysis_fair.md and "
-    "..._rough.md,\n"
-    "DIR/comparison.html, DIR/compare_by_*.csv, and the tables of both side by side (DIR/*.csv,\n"
-    "DIR/comparison.xlsx; differences are TRACE minus REFERENCE).\n"
+    "Two traces: the candidate, which you want to improve, comes first. Prints where the\n"
+    "difference of a step comes from, what takes longer in the candidate than in the baseline\n"
+    "and longer than the two GPUs explain, and what to do about it. With --output-dir it also\n"
+    "writes DIR/comparative_analysis_fair.md and ..._rough.md, DIR/comparison.html,\n"
+    "DIR/compare_by_*.csv, and the tables of both side by side (DIR/*.csv, DIR/comparison.xlsx).\n"
+    "Differences are candidate minus baseline.\n"
     "\n"
-    "More than two runs, reports (directories of CSV tables or workbooks, ours or TraceLens's), "
-    "ranks\n"
-    "of a job (directories of traces or digests), and whatever is compared with --compat: the "
-    "first is\n"
-    "the BASELINE, differences are the others minus it.\n"
+    "More than two runs, reports (directories of CSV tables or workbooks, ours or TraceLens's),\n"
+    "the ranks of a job (directories of traces or digests), and every comparison with --compat:\n"
+    "the baseline comes first. Differences are each candidate minus the baseline.\n"
     "\n";
 
 struct CompareArguments {
@@ -75,7 +71,7 @@ std::vector<Flag> GateFlags(CompareArguments* request) {
   return {
       {{"--fail-on"},
        fail_on,
-       "  --fail-on CONDITION          exit with 3 if it is so, of one unit: 'total > +5%', "
+       "  --fail-on CONDITION          exit with 3 if this holds for a step: 'total > +5%', "
        "'op:aten::mm > "
        "+10%',\n"
        "                               'category:* > +20% and > +0.1ms', 'idle > 3ms', 'window > "
@@ -84,11 +80,10 @@ std::vector<Flag> GateFlags(CompareArguments* request) {
        "repeated\n"},
       {{"--baseline-runs"},
        CommaList{&request->gate.baseline},
-       "  --baseline-runs TRACE,...    further runs of BASELINE and of OTHER: a change must then "
-       "be\n"},
+       "  --baseline-runs TRACE,...    further runs of the baseline, and\n"},
       {{"--runs"},
        CommaList{&request->gate.runs},
-       "  --runs TRACE,...             larger than the runs differ among themselves\n"},
+       "  --runs TRACE,...             of the candidate: a change must then exceed their noise\n"},
   };
 }
 
@@ -129,7 +124,7 @@ std::vector<Flag> CompareFlags(CompareArguments* request) {
        PlaceOf(request)},
       {{"--names"},
        CommaList{&request->names},
-       "  --names A,B...               what the runs are called in columns and file names\n"},
+       "  --names A,B...               names of the runs in columns and file names\n"},
       {{"--sheets"},
        CommaList{&request->sheets,
                  {"gpu_timeline", "ops_summary", "kernel_summary", "ops_all", "roofline",
@@ -137,32 +132,32 @@ std::vector<Flag> CompareFlags(CompareArguments* request) {
        "  --sheets NAME,...            gpu_timeline, ops_summary, kernel_summary, ops_all, "
        "roofline,\n"
        "                               collectives; default: all\n"},
-      {{"--compat"},
-       compat,
-       "  --compat tracelens           the tables as TraceLens writes them\n"},
+      {{"--compat"}, compat, "  --compat tracelens           write the tables as TraceLens does\n"},
       {{"--overwrite"},
        &request->overwrite,
        "  --overwrite                  replace files in DIR that jarvis did not write\n"},
-      {{"--by"}, answer, "  --by NAME                    what a printed row is; default: op\n"},
+      {{"--by"},
+       answer,
+       "  --by NAME                    what each printed row groups by; default: op\n"},
       {{"--limit", "--cursor"},
        answer,
        "  --limit N, --cursor TEXT     how many rows are printed (default: 10), and from where\n"},
-      {{"--primary", "--comparison"},
+      {{"--candidate", "--baseline"},
        answer,
-       "  --primary X, --comparison X  OTHER and BASELINE by name\n"},
+       "  --candidate X, --baseline X  the two runs by name instead of by place\n"},
       {{"--platform"},
        answer,
-       "  --platform NAME              the GPU of OTHER: MI300X, H100... or a JSON file\n"},
-      {{"--comparison-platform", "--comparison_platform"},
+       "  --platform NAME              the GPU of CANDIDATE: MI300X, H100... or a JSON file\n"},
+      {{"--baseline-platform", "--baseline_platform"},
        answer,
-       "  --comparison-platform NAME   the GPU of BASELINE\n"},
+       "  --baseline-platform NAME     the GPU of BASELINE\n"},
   };
   for (Flag& flag : GateFlags(request))
     flags.push_back(std::move(flag));
   flags.push_back({{"--image"},
                    &request->image,
-                   "  --image FILE                 of two: a picture of what takes more and less, "
-                   "as PNG\n"});
+                   "  --image FILE                 two runs: a PNG of what takes more and less "
+                   "time\n"});
   flags.push_back({{"--json"},
                    &request->json,
                    "  --json                       print the answer as one line of JSON\n"});
@@ -179,7 +174,7 @@ std::string CompareHelp() {
 Status CheckCompare(const CompareArguments& request) {
   const std::vector<std::string>& inputs = request.inputs;
   if (!request.help && inputs.size() < 2) {
-    return Fail(ErrorCode::kBadValue, "compare needs a baseline and at least one other run");
+    return Fail(ErrorCode::kBadValue, "compare needs a candidate and a baseline");
   }
   if (!request.image.empty() && inputs.size() > 2) {
     return Fail(ErrorCode::kBadValue, "--image goes with two runs");
@@ -212,7 +207,7 @@ Result<CompareArguments> ParseCompare(Arguments arguments) {
   };
   JV_TRY(ParseFlags(CompareFlags(&request), arguments, rules));
   // The two by name, in the order of those by place.
-  for (const char* side : {"comparison", "primary"}) {
+  for (const char* side : {"baseline", "candidate"}) {
     if (request.answer.contains(side))
       request.inputs.push_back(request.answer.at(side).get<std::string>());
   }
@@ -222,7 +217,7 @@ Result<CompareArguments> ParseCompare(Arguments arguments) {
 
 // The platform that the user named for an input, or its device; only the first two have one.
 std::string PlatformName(const CompareArguments& request, std::size_t input) {
-  const char* const names[] = {"comparison_platform", "platform"};
+  const char* const names[] = {"baseline_platform", "platform"};
   return input < std::size(names) ? request.answer.value(names[input], "") : "";
 }
 
@@ -314,10 +309,10 @@ int WriteAndSay(session::Workspace& workspace, const CompareArguments& request) 
   return Print(text) ? kExitOk : kExitFailure;
 }
 
-// Of two traces the first is the primary, as in `analyze TRACE --compare REFERENCE`; all else has
+// Of two traces the first is the candidate, as in `analyze TRACE --compare BASELINE`; all else has
 // the baseline first, as the reference's program does.
 void BaselineFirst(const io::FilePolicy& files, CompareArguments* request) {
-  const bool named = request->answer.contains("primary");
+  const bool named = request->answer.contains("candidate");
   if (named || request->inputs.size() != 2 || request->compat != session::Compat::kNone ||
       !tools::AreTraceFiles(files, request->inputs))
     return;
@@ -361,8 +356,8 @@ int SayProse(session::Workspace& workspace, const CompareArguments& request) {
 // The tool's answer: its rows, its picture.
 int AskTool(const Toolbox& toolbox, const CompareArguments& request, bool print) {
   Json arguments = request.answer;
-  arguments["comparison"] = request.inputs[0];
-  arguments["primary"] = request.inputs[1];
+  arguments["baseline"] = request.inputs[0];
+  arguments["candidate"] = request.inputs[1];
   arguments["image"] = !request.image.empty();
   mcp::ToolReply reply;
   int code = RunTool(*toolbox.tools.Find("compare"), arguments, &reply);
@@ -377,7 +372,7 @@ int JudgeRequest(session::Workspace& workspace, const CompareArguments& request)
   gate.baseline.insert(gate.baseline.begin(), request.inputs[0]);
   gate.runs.insert(gate.runs.begin(), request.inputs[1]);
   gate.platform = request.answer.value("platform", "");
-  gate.comparison_platform = request.answer.value("comparison_platform", "");
+  gate.comparison_platform = request.answer.value("baseline_platform", "");
   return RunGate(workspace, gate, request.json);
 }
 
