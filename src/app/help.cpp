@@ -71,7 +71,7 @@ std::string ProgramHelp(const mcp::ToolSet& tools) {
       "       jarvis TOOL [TRACE] [--name value ...]\n\nCommands:\n";
   for (const Command& command : kCommands) {
     const std::string call = std::string(command.name) + " " + std::string(command.usage);
-    text += fmt::format("  {:<42} {}\n", call, command.summary);
+    text += fmt::format("  {:<44} {}\n", call, command.summary);
   }
   text += "\nTools (jarvis TOOL --help says more):\n";
   for (const mcp::Tool& tool : tools.tools()) {
