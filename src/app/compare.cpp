@@ -17,9 +17,11 @@
 #include "documents/comparative_console.h"
 #include "documents/comparison.h"
 #include "findings/two/gate_condition.h"
+#include "mcp/argument_alias.h"
 #include "mcp/error_reply.h"
 #include "page/page_files.h"
 #include "rpc/signal_watcher.h"
+#include "tools/catalog/argument_aliases.h"
 #include "tools/compare/compare_source.h"
 #include "tools/compare/pair_page_file.h"
 #include "tools/shared/platform_choice.h"
@@ -103,6 +105,21 @@ SetValue PlaceOf(CompareArguments* request) {
   };
 }
 
+// Flags by the former names of the tool's arguments, in both spellings.
+const std::vector<std::string>& FormerFlags() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> flags;
+    for (const mcp::ArgumentAlias& alias : tools::ArgumentAliases("compare")) {
+      std::string flag = fmt::format("--{}", alias.old_name);
+      flags.push_back(flag);
+      std::replace(flag.begin(), flag.end(), '_', '-');
+      if (flag != flags.back()) flags.push_back(std::move(flag));
+    }
+    return flags;
+  }();
+  return all;
+}
+
 std::vector<Flag> CompareFlags(CompareArguments* request) {
   // Arguments of the tool are called as it calls them.
   const SetValue answer = [request](std::string_view name, std::string_view value) -> Status {
@@ -162,6 +179,8 @@ std::vector<Flag> CompareFlags(CompareArguments* request) {
                    &request->json,
                    "  --json                       print the answer as one line of JSON\n"});
   flags.push_back({{"--help", "-h"}, &request->help});
+  for (const std::string& former : FormerFlags())
+    flags.push_back({{former}, answer});
   return flags;
 }
 
@@ -206,6 +225,8 @@ Result<CompareArguments> ParseCompare(Arguments arguments) {
                 fmt::format("compare does not take \"{}\"", word.substr(0, word.find('='))));
   };
   JV_TRY(ParseFlags(CompareFlags(&request), arguments, rules));
+  JV_ASSIGN(request.answer,
+            mcp::RenameArguments(tools::ArgumentAliases("compare"), std::move(request.answer)));
   // The two by name, in the order of those by place.
   for (const char* side : {"baseline", "candidate"}) {
     if (request.answer.contains(side))

@@ -103,7 +103,7 @@ int PlanOrRun(const Subcommand& subcommand, Arguments arguments) {
   options.may_execute = run;  // the person at the keyboard may run anything anyway
   const Toolbox toolbox{session::Workspace(options)};
   const mcp::Tool& tool = *toolbox.tools.Find(subcommand.tool);
-  const auto flags = ParseSweepFlags(tool.input_schema(), arguments);
+  const auto flags = ParseSweepFlags(tool, arguments);
   if (!flags) {
     return UsageError(flags.error().message,
                       fmt::format("jarvis sweep {} --help", subcommand.name));
@@ -139,7 +139,7 @@ int Sweep(Arguments arguments) {
   const Arguments rest(spelled);
   const Toolbox toolbox;
   const mcp::Tool& tool = *toolbox.tools.Find(subcommand->tool);
-  const auto flags = ParseToolFlags(tool.input_schema(), rest);
+  const auto flags = ParseToolFlags(tool, rest);
   if (!flags)
     return UsageError(flags.error().message, "jarvis sweep " + std::string(name) + " --help");
   if (flags->help) {

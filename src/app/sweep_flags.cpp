@@ -153,7 +153,7 @@ void AddRocprof(const SweepWords& words, Json* arguments) {
 
 }  // namespace
 
-Result<SweepFlags> ParseSweepFlags(const Json& schema, Arguments arguments) {
+Result<SweepFlags> ParseSweepFlags(const mcp::Tool& tool, Arguments arguments) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   const auto ours = static_cast<std::size_t>(dashes - arguments.begin());
   SweepWords words;
@@ -164,7 +164,7 @@ Result<SweepFlags> ParseSweepFlags(const Json& schema, Arguments arguments) {
   };
   JV_TRY(ParseFlags(AllSweepFlags(&words), arguments.first(ours), rules));
   const std::vector<std::string_view> left(words.left.begin(), words.left.end());
-  JV_ASSIGN(ToolFlags flags, ParseToolFlags(schema, left));
+  JV_ASSIGN(ToolFlags flags, ParseToolFlags(tool, left));
   SweepFlags out{std::move(flags.arguments), words.yes, flags.json, words.help || flags.help};
   if (dashes != arguments.end()) {
     const std::vector<std::string_view> command(dashes + 1, arguments.end());
