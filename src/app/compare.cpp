@@ -1,4 +1,4 @@
-// jarvis compare: two or more runs against the first, as tables; of two traces also as an answer.
+// jarvis compare: runs against a baseline, as tables; of two traces also as an answer.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -33,19 +33,22 @@ constexpr std::string_view kCompareUsage =
     "Compare two traces, or the reports of several runs.\n\n"
     "usage: jarvis compare CANDIDATE BASELINE [--by op|category|kernel|module] [--json]\n"
     "                      [--output-dir DIR] [--fail-on CONDITION]\n"
-    "       jarvis compare BASELINE CANDIDATE... --output-dir DIR [--names A,B...]\n"
+    "       jarvis compare CANDIDATE... BASELINE --output-dir DIR [--names A,B...]\n"
     "                      [--sheets NAME,...] [--compat tracelens] [--overwrite]\n"
     "\n"
-    "Two traces: the candidate, which you want to improve, comes first. Prints where the\n"
-    "difference of a step comes from, what takes longer in the candidate than in the baseline\n"
-    "and longer than the two GPUs explain, and what to do about it. With --output-dir it also\n"
-    "writes DIR/comparative_analysis_fair.md and ..._rough.md, DIR/comparison.html,\n"
-    "DIR/compare_by_*.csv, and the tables of both side by side (DIR/*.csv, DIR/comparison.xlsx).\n"
-    "Differences are candidate minus baseline.\n"
+    "The candidate, which you want to improve, comes first, and the baseline last. Differences\n"
+    "are candidate minus baseline.\n"
+    "\n"
+    "Two traces: prints where the difference of a step comes from, what takes longer in the\n"
+    "candidate than in the baseline and longer than the two GPUs explain, and what to do about\n"
+    "it. With --output-dir it also writes DIR/comparative_analysis_fair.md and ..._rough.md,\n"
+    "DIR/comparison.html, DIR/compare_by_*.csv, and the tables of both side by side (DIR/*.csv,\n"
+    "DIR/comparison.xlsx).\n"
     "\n"
     "More than two runs, reports (directories of CSV tables or workbooks, ours or TraceLens's),\n"
-    "the ranks of a job (directories of traces or digests), and every comparison with --compat:\n"
-    "the baseline comes first. Differences are each candidate minus the baseline.\n"
+    "and the ranks of a job (directories of traces or digests): the tables alone. Only with\n"
+    "--compat tracelens does the baseline come first, as in TraceLens. The first line that is\n"
+    "printed names the sides.\n"
     "\n";
 
 struct CompareArguments {
@@ -141,7 +144,8 @@ std::vector<Flag> CompareFlags(CompareArguments* request) {
        PlaceOf(request)},
       {{"--names"},
        CommaList{&request->names},
-       "  --names A,B...               names of the runs in columns and file names\n"},
+       "  --names A,B...               names of the runs, in their order, in columns and file "
+       "names\n"},
       {{"--sheets"},
        CommaList{&request->sheets,
                  {"gpu_timeline", "ops_summary", "kernel_summary", "ops_all", "roofline",
@@ -212,6 +216,36 @@ Status CheckCompare(const CompareArguments& request) {
   return {};
 }
 
+// From the order in which people give runs, candidates and then the baseline, to that of tables.
+// --compat stands for the reference's program, whose first run is the baseline. What is named need
+// not be in its place.
+void BaselineFirst(CompareArguments* request) {
+  std::vector<std::string>& runs = request->inputs;
+  const bool as_reference = request->compat != session::Compat::kNone;
+  const bool named = request->answer.contains("candidate");
+  if (named) runs.insert(runs.begin(), request->answer.at("candidate").get<std::string>());
+  if (request->answer.contains("baseline")) {
+    runs.insert(runs.begin(), request->answer.at("baseline").get<std::string>());
+  } else if (!runs.empty() && (named || !as_reference)) {
+    std::rotate(runs.begin(), runs.end() - 1, runs.end());
+  }
+  std::vector<std::string>& names = request->names;
+  if (!names.empty() && !as_reference) std::rotate(names.begin(), names.end() - 1, names.end());
+}
+
+// What is printed first, so that nobody takes one side for the other.
+std::string SidesLine(const CompareArguments& request) {
+  const auto named = [&](std::size_t run) {
+    if (run >= request.names.size()) return request.inputs[run];
+    return fmt::format("{} ({})", request.names[run], request.inputs[run]);
+  };
+  std::string candidates;
+  for (std::size_t run = 1; run < request.inputs.size(); ++run)
+    candidates += (run == 1 ? "" : ", ") + named(run);
+  return fmt::format("{}: {}; baseline: {}", request.inputs.size() > 2 ? "Candidates" : "Candidate",
+                     candidates, named(0));
+}
+
 Result<CompareArguments> ParseCompare(Arguments arguments) {
   CompareArguments request;
   FlagRules rules;
@@ -227,11 +261,7 @@ Result<CompareArguments> ParseCompare(Arguments arguments) {
   JV_TRY(ParseFlags(CompareFlags(&request), arguments, rules));
   JV_ASSIGN(request.answer,
             mcp::RenameArguments(tools::ArgumentAliases("compare"), std::move(request.answer)));
-  // The two by name, in the order of those by place.
-  for (const char* side : {"baseline", "candidate"}) {
-    if (request.answer.contains(side))
-      request.inputs.push_back(request.answer.at(side).get<std::string>());
-  }
+  BaselineFirst(&request);
   JV_TRY(CheckCompare(request));
   return request;
 }
@@ -330,17 +360,6 @@ int WriteAndSay(session::Workspace& workspace, const CompareArguments& request) 
   return Print(text) ? kExitOk : kExitFailure;
 }
 
-// Of two traces the first is the candidate, as in `analyze TRACE --compare BASELINE`; all else has
-// the baseline first, as the reference's program does.
-void BaselineFirst(const io::FilePolicy& files, CompareArguments* request) {
-  const bool named = request->answer.contains("candidate");
-  if (named || request->inputs.size() != 2 || request->compat != session::Compat::kNone ||
-      !tools::AreTraceFiles(files, request->inputs))
-    return;
-  std::reverse(request->inputs.begin(), request->inputs.end());
-  std::reverse(request->names.begin(), request->names.end());
-}
-
 // Nobody asked for rows: the answer for people.
 bool WantsProse(const CompareArguments& request) {
   return !request.json && !request.answer.contains("by") && !request.answer.contains("limit") &&
@@ -405,7 +424,12 @@ int Compare(Arguments arguments) {
   if (request->help) return Print(CompareHelp()) ? kExitOk : kExitFailure;
   static_cast<void>(rpc::SignalWatcher::Block());
   Toolbox toolbox;
-  BaselineFirst(toolbox.workspace.files(), &*request);
+  const std::string sides = SidesLine(*request);
+  if (request->json) {
+    PrintError(sides);
+  } else if (!Print(sides)) {
+    return kExitFailure;
+  }
   const bool prose = WantsProse(*request) && request->inputs.size() == 2 &&
                      tools::AreTraceFiles(toolbox.workspace.files(), request->inputs);
   if (prose) {

@@ -97,6 +97,8 @@ class Aliases(unittest.TestCase):
             ran = run("compare", "--primary", sides[0], f"--comparison={sides[1]}",
                       "--comparison-platform", "MI300X", *condition)
             self.assertEqual(ran.returncode, code, ran.stdout + ran.stderr)
+            self.assertEqual(ran.stdout.splitlines()[0],
+                             f"Candidate: {sides[0]}; baseline: {sides[1]}")
 
     def test_two_values_for_one_are_an_error(self):
         with program.Session() as session:

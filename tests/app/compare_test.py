@@ -190,12 +190,22 @@ class Reports(Folder):
                                   "--output-dir", folders[-1]], capture_output=True, check=False)
             self.assertEqual(ran.returncode, 0, ran.stderr)
         for a, b in (folders, [folder / "perf_report.xlsx" for folder in folders]):
-            ran = run(a, b, "--output-dir", self.folder / "out", "--names", "a,b")
+            ran = run(b, a, "--output-dir", self.folder / "out", "--names", "b,a")
             self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertEqual(ran.stdout.splitlines()[0], f"Candidate: b ({b}); baseline: a ({a})")
             with open(self.folder / "out/ops_summary.csv", newline="", encoding="utf-8") as file:
                 rows = {row["name"]: row for row in csv.DictReader(file)}
             self.assertAlmostEqual(
                 float(rows["aten::mm"]["total_direct_kernel_time_ms__b_over_a"]), 1.3)
+        # By name, in any place; with --compat the baseline is first, as with the reference's program.
+        for words in (("--baseline", folders[0], folders[1]), (folders[0], "--candidate", folders[1]),
+                      (*folders, "--compat", "tracelens"),
+                      (folders[1], "--baseline", folders[0], "--compat", "tracelens")):
+            with self.subTest(words):
+                ran = run(*words, "--output-dir", self.folder / "named", "--overwrite")
+                self.assertEqual(ran.returncode, 0, ran.stderr)
+                self.assertEqual(ran.stdout.splitlines()[0],
+                                 f"Candidate: {folders[1]}; baseline: {folders[0]}")
         # As the reference's program is called: the workbook by its path, sheets as words.
         ran = run(*(folder / "perf_report.xlsx" for folder in folders), "--output_xlsx_path",
                   self.folder / "pasted" / "both.xlsx", "--sheets", "gpu_timeline", "ops_summary")
