@@ -23,15 +23,15 @@ GOLDEN = pathlib.Path(__file__).parent / "tools_list.json"
 PROFILES_GOLDEN = pathlib.Path(__file__).parent / "profiles.json"
 PROFILES = ("min", "core", "full", "sweep")
 BYTES_PER_TOKEN = 3.5
-TOOL_TOKENS_MAX = 350
+TOOL_TOKENS_MAX = 330
 # Tools that may be larger, each with its reason.
 LARGE_TOOLS = {
-    "perf_report": 1000,  # the options of two reports that it reproduces, name by name
-    "write_findings": 500,  # each of its texts is an argument, each kind of decision another
-    "sweep_pipeline": 510,  # five stages of a sweep's analysis in one tool
+    "perf_report": 990,  # the options of two reports that it reproduces, name by name
+    "write_findings": 485,  # each of its texts is an argument, each kind of decision another
+    "sweep_pipeline": 505,  # five stages of a sweep's analysis in one tool
 }
 # full is for scripts and report writers: every tool about traces and ranks.
-ALL_TOKENS_MAX = {"min": 4400, "core": 4400, "full": 7400, "sweep": 5300}
+ALL_TOKENS_MAX = {"min": 800, "core": 4200, "full": 7150, "sweep": 5100}
 TOOLS_MAX = 25
 INSTRUCTIONS_MAX = 1000
 # What descriptions may name besides tools and arguments: columns and files of answers.
