@@ -33,11 +33,11 @@ namespace {
 constexpr std::string_view kUsage =
     "usage: jarvis analyze TRACE [--output-dir DIR] [--platform NAME] [--reports LIST]\n"
     "                      [--steps 5-7] [--from MS] [--to MS] [--capture PATH]\n"
-    "                      [--extension FILE] [--compare TRACE] [--overwrite]\n"
+    "                      [--extension FILE] [--compare BASELINE] [--overwrite]\n"
     "\n"
     "Loads the trace, writes the tables (DIR/perf_report.xlsx, DIR/perf_report_csvs/*.csv), the\n"
     "category files (DIR/category_data/, DIR/metadata/), the findings (DIR/category_findings/,\n"
-    "DIR/system_findings/) and the reports, checks them, and prints what comes first.\n"
+    "DIR/system_findings/) and the reports, checks them, and prints the fixes that save most.\n"
     "\n";
 
 constexpr std::size_t kReportBytesMax = std::size_t{8} << 20;
@@ -62,7 +62,7 @@ std::vector<Flag> AnalyzeFlags(Request* request) {
       {{"--trace"}, &request->trace},
       {{"--output-dir", "--output_dir", "--output", "-o"},
        &request->output_dir,
-       "  --output-dir DIR  where all of it goes; default: a folder for the trace in "
+       "  --output-dir DIR  where all files go; default: a folder for the trace in "
        "jarvis_out/\n"},
       {{"--platform"},
        &request->platform,
@@ -71,7 +71,7 @@ std::vector<Flag> AnalyzeFlags(Request* request) {
        "                    file; default: the trace's device\n"},
       {{"--reports"},
        &request->reports,
-       "  --reports LIST    of fair (standalone_analysis_fair.md), rough\n"
+       "  --reports LIST    any of fair (standalone_analysis_fair.md), rough\n"
        "                    (standalone_analysis_rough.md) and analysis (analysis.md); default: "
        "all\n"},
       {{"--steps"},
@@ -83,19 +83,21 @@ std::vector<Flag> AnalyzeFlags(Request* request) {
       {{"--to"}, &request->to_ms, "  --to MS           only until this time\n"},
       {{"--capture"},
        &request->capture,
-       "  --capture PATH    what was recorded while the GPU graphs that the trace replays were\n"
-       "                    captured: a file, or a folder of them; default: \"capture\" beside "
-       "it\n"},
+       "  --capture PATH    traces that were recorded while the replayed GPU graphs were captured: "
+       "a\n"
+       "                    file, or a folder of them; default: the folder \"capture\" beside the "
+       "trace\n"},
       {{"--extension"},
        &request->extension,
        "  --extension FILE  performance models and words of yours (docs/models.md)\n"},
       {{"--compare"},
        &request->reference,
-       "  --compare TRACE   also holds the trace against this one: "
+       "  --compare BASELINE\n"
+       "                    also compares the trace with this one: "
        "DIR/comparative_analysis_fair.md,\n"
        "                    comparative_analysis_rough.md, comparison.xlsx, comparison_csvs/ and "
        "the\n"
-       "                    other trace's tables in DIR/reference_perf_report.xlsx and _csvs/\n"},
+       "                    baseline's tables in DIR/baseline_perf_report.xlsx and _csvs/\n"},
       {{"--overwrite"},
        &request->overwrite,
        "  --overwrite       replace files in DIR that jarvis did not write\n"},
@@ -160,12 +162,12 @@ std::vector<Step> StepsOf(const Request& request) {
                              {"category_filter", {{"output_dir", directory}, {"drafts", false}}},
                              {"render_report", std::move(reports)}};
   if (!request.reference.empty()) {
-    Json report = ReportArguments(directory + "/reference_perf_report");
+    Json report = ReportArguments(directory + "/baseline_perf_report");
     report["trace"] = request.reference;
     steps.push_back({"perf_report", std::move(report)});
     steps.push_back({"compare",
-                     {{"primary", request.trace},
-                      {"comparison", request.reference},
+                     {{"candidate", request.trace},
+                      {"baseline", request.reference},
                       {"output_dir", directory}}});
   }
   return steps;

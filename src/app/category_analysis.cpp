@@ -19,10 +19,10 @@ namespace {
 constexpr std::string_view kCategoryUsage =
     "usage: jarvis category-analysis CATEGORY --output-dir DIR\n"
     "\n"
-    "Prints operations, bottlenecks and key figures of a category (gemm, elementwise, sdpa,\n"
+    "Prints operations, bottlenecks and key metrics of a category (gemm, elementwise, sdpa,\n"
     "reduce, norm, convolution, moe, triton, idle, communication, fusion, other...) as markdown.\n"
-    "DIR is where jarvis analyze or category_filter wrote. With --trace it is the tool\n"
-    "category_analysis instead.\n";
+    "DIR is the output directory of jarvis analyze or category_filter. With --trace it runs the\n"
+    "tool category_analysis instead.\n";
 
 // The folder that the flags name; empty: none.
 std::string FolderOf(Arguments arguments) {
@@ -36,6 +36,8 @@ std::string FolderOf(Arguments arguments) {
 }  // namespace
 
 int CategoryAnalysis(Arguments arguments) {
+  if (arguments.size() == 1 && (arguments.front() == "--help" || arguments.front() == "-h"))
+    return Print(kCategoryUsage) ? kExitOk : kExitFailure;
   // Everything else is the tool of this name.
   const bool script_like = !arguments.empty() && !arguments.front().starts_with("-");
   if (!script_like) return RunToolCommand("category_analysis", arguments);

@@ -1,4 +1,4 @@
-// jarvis compare: two or more runs against the first, as tables; of two traces also as an answer.
+// jarvis compare: runs against a baseline, as tables; of two traces also as an answer.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -17,9 +17,11 @@
 #include "documents/comparative_console.h"
 #include "documents/comparison.h"
 #include "findings/two/gate_condition.h"
+#include "mcp/argument_alias.h"
 #include "mcp/error_reply.h"
 #include "page/page_files.h"
 #include "rpc/signal_watcher.h"
+#include "tools/catalog/argument_aliases.h"
 #include "tools/compare/compare_source.h"
 #include "tools/compare/pair_page_file.h"
 #include "tools/shared/platform_choice.h"
@@ -29,25 +31,24 @@ namespace {
 
 constexpr std::string_view kCompareUsage =
     "Compare two traces, or the reports of several runs.\n\n"
-    "usage: jarvis compare TRACE REFERENCE [--by op|category|kernel|module] [--json]\n"
+    "usage: jarvis compare CANDIDATE BASELINE [--by op|category|kernel|module] [--json]\n"
     "                      [--output-dir DIR] [--fail-on CONDITION]\n"
-    "       jarvis compare BASELINE OTHER... --output-dir DIR [--names A,B...]\n"
+    "       jarvis compare CANDIDATE... BASELINE --output-dir DIR [--names A,B...]\n"
     "                      [--sheets NAME,...] [--compat tracelens] [--overwrite]\n"
     "\n"
-    "Of two traces it prints where the difference of a step comes from, what takes longer in "
-    "TRACE\n"
-    "(the candidate) than in REFERENCE and longer than the devices explain, and what to "
-    "do\n"
-    "about it. With --output-dir it also writes DIR/comparative_analysis_fair.md and "
-    "..._rough.md,\n"
-    "DIR/comparison.html, DIR/compare_by_*.csv, and the tables of both side by side (DIR/*.csv,\n"
-    "DIR/comparison.xlsx; differences are TRACE minus REFERENCE).\n"
+    "The candidate, which you want to improve, comes first, and the baseline last. Differences\n"
+    "are candidate minus baseline.\n"
     "\n"
-    "More than two runs, reports (directories of CSV tables or workbooks, ours or TraceLens's), "
-    "ranks\n"
-    "of a job (directories of traces or digests), and whatever is compared with --compat: the "
-    "first is\n"
-    "the BASELINE, differences are the others minus it.\n"
+    "Two traces: prints where the difference of a step comes from, what takes longer in the\n"
+    "candidate than in the baseline and longer than the two GPUs explain, and what to do about\n"
+    "it. With --output-dir it also writes DIR/comparative_analysis_fair.md and ..._rough.md,\n"
+    "DIR/comparison.html, DIR/compare_by_*.csv, and the tables of both side by side (DIR/*.csv,\n"
+    "DIR/comparison.xlsx).\n"
+    "\n"
+    "More than two runs, reports (directories of CSV tables or workbooks, ours or TraceLens's),\n"
+    "and the ranks of a job (directories of traces or digests): the tables alone. Only with\n"
+    "--compat tracelens does the baseline come first, as in TraceLens. The first line that is\n"
+    "printed names the sides.\n"
     "\n";
 
 struct CompareArguments {
@@ -75,7 +76,7 @@ std::vector<Flag> GateFlags(CompareArguments* request) {
   return {
       {{"--fail-on"},
        fail_on,
-       "  --fail-on CONDITION          exit with 3 if it is so, of one unit: 'total > +5%', "
+       "  --fail-on CONDITION          exit with 3 if this holds for a step: 'total > +5%', "
        "'op:aten::mm > "
        "+10%',\n"
        "                               'category:* > +20% and > +0.1ms', 'idle > 3ms', 'window > "
@@ -84,11 +85,10 @@ std::vector<Flag> GateFlags(CompareArguments* request) {
        "repeated\n"},
       {{"--baseline-runs"},
        CommaList{&request->gate.baseline},
-       "  --baseline-runs TRACE,...    further runs of BASELINE and of OTHER: a change must then "
-       "be\n"},
+       "  --baseline-runs TRACE,...    further runs of the baseline, and\n"},
       {{"--runs"},
        CommaList{&request->gate.runs},
-       "  --runs TRACE,...             larger than the runs differ among themselves\n"},
+       "  --runs TRACE,...             of the candidate: a change must then exceed their noise\n"},
   };
 }
 
@@ -106,6 +106,21 @@ SetValue PlaceOf(CompareArguments* request) {
     request->workbook = value.substr(here ? 0 : slash + 1);
     return {};
   };
+}
+
+// Flags by the former names of the tool's arguments, in both spellings.
+const std::vector<std::string>& FormerFlags() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> flags;
+    for (const mcp::ArgumentAlias& alias : tools::ArgumentAliases("compare")) {
+      std::string flag = fmt::format("--{}", alias.old_name);
+      flags.push_back(flag);
+      std::replace(flag.begin(), flag.end(), '_', '-');
+      if (flag != flags.back()) flags.push_back(std::move(flag));
+    }
+    return flags;
+  }();
+  return all;
 }
 
 std::vector<Flag> CompareFlags(CompareArguments* request) {
@@ -129,7 +144,8 @@ std::vector<Flag> CompareFlags(CompareArguments* request) {
        PlaceOf(request)},
       {{"--names"},
        CommaList{&request->names},
-       "  --names A,B...               what the runs are called in columns and file names\n"},
+       "  --names A,B...               names of the runs, in their order, in columns and file "
+       "names\n"},
       {{"--sheets"},
        CommaList{&request->sheets,
                  {"gpu_timeline", "ops_summary", "kernel_summary", "ops_all", "roofline",
@@ -137,36 +153,38 @@ std::vector<Flag> CompareFlags(CompareArguments* request) {
        "  --sheets NAME,...            gpu_timeline, ops_summary, kernel_summary, ops_all, "
        "roofline,\n"
        "                               collectives; default: all\n"},
-      {{"--compat"},
-       compat,
-       "  --compat tracelens           the tables as TraceLens writes them\n"},
+      {{"--compat"}, compat, "  --compat tracelens           write the tables as TraceLens does\n"},
       {{"--overwrite"},
        &request->overwrite,
        "  --overwrite                  replace files in DIR that jarvis did not write\n"},
-      {{"--by"}, answer, "  --by NAME                    what a printed row is; default: op\n"},
+      {{"--by"},
+       answer,
+       "  --by NAME                    what each printed row groups by; default: op\n"},
       {{"--limit", "--cursor"},
        answer,
        "  --limit N, --cursor TEXT     how many rows are printed (default: 10), and from where\n"},
-      {{"--primary", "--comparison"},
+      {{"--candidate", "--baseline"},
        answer,
-       "  --primary X, --comparison X  OTHER and BASELINE by name\n"},
+       "  --candidate X, --baseline X  the two runs by name instead of by place\n"},
       {{"--platform"},
        answer,
-       "  --platform NAME              the GPU of OTHER: MI300X, H100... or a JSON file\n"},
-      {{"--comparison-platform", "--comparison_platform"},
+       "  --platform NAME              the GPU of CANDIDATE: MI300X, H100... or a JSON file\n"},
+      {{"--baseline-platform", "--baseline_platform"},
        answer,
-       "  --comparison-platform NAME   the GPU of BASELINE\n"},
+       "  --baseline-platform NAME     the GPU of BASELINE\n"},
   };
   for (Flag& flag : GateFlags(request))
     flags.push_back(std::move(flag));
   flags.push_back({{"--image"},
                    &request->image,
-                   "  --image FILE                 of two: a picture of what takes more and less, "
-                   "as PNG\n"});
+                   "  --image FILE                 two runs: a PNG of what takes more and less "
+                   "time\n"});
   flags.push_back({{"--json"},
                    &request->json,
                    "  --json                       print the answer as one line of JSON\n"});
   flags.push_back({{"--help", "-h"}, &request->help});
+  for (const std::string& former : FormerFlags())
+    flags.push_back({{former}, answer});
   return flags;
 }
 
@@ -179,7 +197,7 @@ std::string CompareHelp() {
 Status CheckCompare(const CompareArguments& request) {
   const std::vector<std::string>& inputs = request.inputs;
   if (!request.help && inputs.size() < 2) {
-    return Fail(ErrorCode::kBadValue, "compare needs a baseline and at least one other run");
+    return Fail(ErrorCode::kBadValue, "compare needs a candidate and a baseline");
   }
   if (!request.image.empty() && inputs.size() > 2) {
     return Fail(ErrorCode::kBadValue, "--image goes with two runs");
@@ -198,6 +216,36 @@ Status CheckCompare(const CompareArguments& request) {
   return {};
 }
 
+// From the order in which people give runs, candidates and then the baseline, to that of tables.
+// --compat stands for the reference's program, whose first run is the baseline. What is named need
+// not be in its place.
+void BaselineFirst(CompareArguments* request) {
+  std::vector<std::string>& runs = request->inputs;
+  const bool as_reference = request->compat != session::Compat::kNone;
+  const bool named = request->answer.contains("candidate");
+  if (named) runs.insert(runs.begin(), request->answer.at("candidate").get<std::string>());
+  if (request->answer.contains("baseline")) {
+    runs.insert(runs.begin(), request->answer.at("baseline").get<std::string>());
+  } else if (!runs.empty() && (named || !as_reference)) {
+    std::rotate(runs.begin(), runs.end() - 1, runs.end());
+  }
+  std::vector<std::string>& names = request->names;
+  if (!names.empty() && !as_reference) std::rotate(names.begin(), names.end() - 1, names.end());
+}
+
+// What is printed first, so that nobody takes one side for the other.
+std::string SidesLine(const CompareArguments& request) {
+  const auto named = [&](std::size_t run) {
+    if (run >= request.names.size()) return request.inputs[run];
+    return fmt::format("{} ({})", request.names[run], request.inputs[run]);
+  };
+  std::string candidates;
+  for (std::size_t run = 1; run < request.inputs.size(); ++run)
+    candidates += (run == 1 ? "" : ", ") + named(run);
+  return fmt::format("{}: {}; baseline: {}", request.inputs.size() > 2 ? "Candidates" : "Candidate",
+                     candidates, named(0));
+}
+
 Result<CompareArguments> ParseCompare(Arguments arguments) {
   CompareArguments request;
   FlagRules rules;
@@ -211,18 +259,16 @@ Result<CompareArguments> ParseCompare(Arguments arguments) {
                 fmt::format("compare does not take \"{}\"", word.substr(0, word.find('='))));
   };
   JV_TRY(ParseFlags(CompareFlags(&request), arguments, rules));
-  // The two by name, in the order of those by place.
-  for (const char* side : {"comparison", "primary"}) {
-    if (request.answer.contains(side))
-      request.inputs.push_back(request.answer.at(side).get<std::string>());
-  }
+  JV_ASSIGN(request.answer,
+            mcp::RenameArguments(tools::ArgumentAliases("compare"), std::move(request.answer)));
+  BaselineFirst(&request);
   JV_TRY(CheckCompare(request));
   return request;
 }
 
 // The platform that the user named for an input, or its device; only the first two have one.
 std::string PlatformName(const CompareArguments& request, std::size_t input) {
-  const char* const names[] = {"comparison_platform", "platform"};
+  const char* const names[] = {"baseline_platform", "platform"};
   return input < std::size(names) ? request.answer.value(names[input], "") : "";
 }
 
@@ -314,17 +360,6 @@ int WriteAndSay(session::Workspace& workspace, const CompareArguments& request) 
   return Print(text) ? kExitOk : kExitFailure;
 }
 
-// Of two traces the first is the primary, as in `analyze TRACE --compare REFERENCE`; all else has
-// the baseline first, as the reference's program does.
-void BaselineFirst(const io::FilePolicy& files, CompareArguments* request) {
-  const bool named = request->answer.contains("primary");
-  if (named || request->inputs.size() != 2 || request->compat != session::Compat::kNone ||
-      !tools::AreTraceFiles(files, request->inputs))
-    return;
-  std::reverse(request->inputs.begin(), request->inputs.end());
-  std::reverse(request->names.begin(), request->names.end());
-}
-
 // Nobody asked for rows: the answer for people.
 bool WantsProse(const CompareArguments& request) {
   return !request.json && !request.answer.contains("by") && !request.answer.contains("limit") &&
@@ -361,8 +396,8 @@ int SayProse(session::Workspace& workspace, const CompareArguments& request) {
 // The tool's answer: its rows, its picture.
 int AskTool(const Toolbox& toolbox, const CompareArguments& request, bool print) {
   Json arguments = request.answer;
-  arguments["comparison"] = request.inputs[0];
-  arguments["primary"] = request.inputs[1];
+  arguments["baseline"] = request.inputs[0];
+  arguments["candidate"] = request.inputs[1];
   arguments["image"] = !request.image.empty();
   mcp::ToolReply reply;
   int code = RunTool(*toolbox.tools.Find("compare"), arguments, &reply);
@@ -377,7 +412,7 @@ int JudgeRequest(session::Workspace& workspace, const CompareArguments& request)
   gate.baseline.insert(gate.baseline.begin(), request.inputs[0]);
   gate.runs.insert(gate.runs.begin(), request.inputs[1]);
   gate.platform = request.answer.value("platform", "");
-  gate.comparison_platform = request.answer.value("comparison_platform", "");
+  gate.comparison_platform = request.answer.value("baseline_platform", "");
   return RunGate(workspace, gate, request.json);
 }
 
@@ -389,7 +424,12 @@ int Compare(Arguments arguments) {
   if (request->help) return Print(CompareHelp()) ? kExitOk : kExitFailure;
   static_cast<void>(rpc::SignalWatcher::Block());
   Toolbox toolbox;
-  BaselineFirst(toolbox.workspace.files(), &*request);
+  const std::string sides = SidesLine(*request);
+  if (request->json) {
+    PrintError(sides);
+  } else if (!Print(sides)) {
+    return kExitFailure;
+  }
   const bool prose = WantsProse(*request) && request->inputs.size() == 2 &&
                      tools::AreTraceFiles(toolbox.workspace.files(), request->inputs);
   if (prose) {

@@ -23,9 +23,10 @@ namespace {
 constexpr std::string_view kExportUsage =
     "usage: jarvis export TRACE --sqlite FILE [--overwrite]\n"
     "\n"
-    "Writes the tables that jarvis query asks (jarvis query TRACE lists them) as a database of\n"
-    "SQLite, with indices. Opened by sqlite3, DuckDB (ATTACH), pandas (read_sql) and others.\n"
-    "  --overwrite    replace a file that is there\n";
+    "Writes the tables of jarvis query (jarvis query TRACE lists them) as a SQLite database with\n"
+    "indices. Open it with sqlite3, DuckDB (ATTACH), pandas (read_sql) and others.\n"
+    "\n"
+    "  --overwrite    replace a file that exists\n";
 
 }  // namespace
 

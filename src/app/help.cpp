@@ -71,16 +71,15 @@ std::string ProgramHelp(const mcp::ToolSet& tools) {
       "       jarvis TOOL [TRACE] [--name value ...]\n\nCommands:\n";
   for (const Command& command : kCommands) {
     const std::string call = std::string(command.name) + " " + std::string(command.usage);
-    text += fmt::format("  {:<24} {}\n", call, command.summary);
+    text += fmt::format("  {:<44} {}\n", call, command.summary);
   }
   text += "\nTools (jarvis TOOL --help says more):\n";
   for (const mcp::Tool& tool : tools.tools()) {
     text += fmt::format("  {:<24} {}\n", tool.name, tool.definition.value("title", ""));
   }
-  return text + "\nOther:\n  --help                   This text.\n" +
-         "  --no-cache COMMAND       Without traces that earlier commands kept, and keeping "
-         "none.\n" +
-         "  --version                The version.\n";
+  return text + "\nOther:\n  --help                   Print this text.\n" +
+         "  --no-cache COMMAND       Run a command without the cache of loaded traces.\n" +
+         "  --version                Print the version.\n";
 }
 
 std::string ToolHelp(const mcp::Tool& tool, std::string_view spelled) {
@@ -93,11 +92,11 @@ std::string ToolHelp(const mcp::Tool& tool, std::string_view spelled) {
                      " [--name value ...]\n\nArguments:\n";
   const Json properties = schema.value("properties", Json::object());
   for (const auto& [name, property] : properties.items()) {
-    text += name == "image" ? "  --image FILE\n      A picture of the answer, as PNG.\n"
+    text += name == "image" ? "  --image FILE\n      Write a picture of the answer, as PNG.\n"
                             : FlagHelp(schema, name, property);
   }
   return text + LoadFlagsHelp(schema) +
-         "  --json\n      Print the structured half of the answer, one line of JSON.\n";
+         "  --json\n      Print the structured answer as one line of JSON.\n";
 }
 
 std::string Unknown(std::string_view kind, std::string_view name,

@@ -38,10 +38,9 @@ constexpr std::string_view kInstallUsage =
     "\n";
 constexpr std::string_view kInstallNotes =
     "\n"
-    "What else is in the file stays; the file as it was is kept beside it, with the ending\n"
-    ".before-jarvis, or .before-jarvis.2 and so on where there is one. A file that is not plain "
-    "JSON (comments) or TOML is left alone, and what to\n"
-    "add is printed.\n";
+    "Everything else in the file stays. A copy of the old file is kept beside it, with the suffix\n"
+    ".before-jarvis, or .before-jarvis.2 and so on if that exists. A file that is not plain JSON\n"
+    "(with comments) or TOML is not changed; what to add is printed instead.\n";
 
 struct InstallArguments {
   const Client* client = nullptr;
@@ -136,7 +135,7 @@ std::vector<Flag> InstallFlags(InstallArguments* request) {
       {{"--http"},
        with(&SetUrl),
        "  --http URL\n"
-       "      A server that runs already (jarvis serve --http) instead of one that the client\n"
+       "      Use a server that is running (jarvis serve --http) instead of one that the client\n"
        "      starts, for example http://127.0.0.1:8765/mcp.\n"},
       {{"--token-env"},
        with(&SetTokenEnv),
@@ -149,11 +148,11 @@ std::vector<Flag> InstallFlags(InstallArguments* request) {
       {{"--uninstall"},
        &request->uninstall,
        "  --uninstall\n"
-       "      Take it out again.\n"},
+       "      Remove the server from the configuration.\n"},
       {{"--list"},
        &request->list,
        "  --list\n"
-       "      The clients, their files, and whether the server is in them.\n"},
+       "      List the clients, their files, and whether the server is in them.\n"},
       {{"--help", "-h"}, &request->help},
   };
 }

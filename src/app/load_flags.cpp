@@ -16,12 +16,14 @@ struct LoadFlag {
   std::string_view flag;
   std::string_view argument;  // of load_trace
   std::string_view value;     // in the help
+  std::string_view help;
 };
 
-constexpr LoadFlag kLoadFlags[] = {{"--capture", "capture", "PATH"},
-                                   {"--steps", "steps", "5-7"},
-                                   {"--from", "from_ms", "MS"},
-                                   {"--to", "to_ms", "MS"}};
+constexpr LoadFlag kLoadFlags[] = {
+    {"--capture", "capture", "PATH", "Traces recorded during graph capture: a file or a folder."},
+    {"--steps", "steps", "5-7", "Read only these steps of the recording."},
+    {"--from", "from_ms", "MS", "Read from this time on, in milliseconds since the first event."},
+    {"--to", "to_ms", "MS", "Read up to this time."}};
 
 // Whether the tool opens a trace and leaves this to load_trace.
 bool IsLeftToLoad(const Json& schema, const LoadFlag& one) {
@@ -59,7 +61,7 @@ std::string LoadFlagsHelp(const Json& schema) {
   std::string text;
   for (const LoadFlag& one : kLoadFlags) {
     if (IsLeftToLoad(schema, one))
-      text += fmt::format("  {} {}\n      As of load_trace.\n", one.flag, one.value);
+      text += fmt::format("  {} {}\n      {}\n", one.flag, one.value, one.help);
   }
   return text;
 }

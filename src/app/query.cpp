@@ -10,8 +10,8 @@
 #include "app/tool_flags.h"
 #include "app/tool_run.h"
 #include "app/toolbox.h"
+#include "mcp/call_tool.h"
 #include "mcp/error_reply.h"
-#include "mcp/schema.h"
 #include "rpc/signal_watcher.h"
 #include "tools/trace/query_text.h"
 
@@ -22,10 +22,10 @@ int Query(Arguments arguments) {
   if (std::erase(rest, "--csv") == 0) return RunToolCommand("query", arguments);
   static_cast<void>(rpc::SignalWatcher::Block());
   Toolbox toolbox;
-  const Json& schema = FindTool(toolbox.tools, "query")->input_schema();
-  const auto flags = ParseToolFlags(schema, rest);
+  const mcp::Tool& tool = *FindTool(toolbox.tools, "query");
+  const auto flags = ParseToolFlags(tool, rest);
   if (!flags) return UsageError(flags.error().message, "jarvis query --help");
-  const auto normal = mcp::Normalize(schema, flags->arguments);
+  const auto normal = mcp::ArgumentsOf(tool, flags->arguments);
   if (!normal) return UsageError(normal.error().message, "jarvis query --help");
   if (!normal->value.contains("sql"))
     return UsageError("--csv needs a question", "jarvis query --help");

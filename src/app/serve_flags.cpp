@@ -97,34 +97,35 @@ std::vector<Flag> FlagsOfServe(ServeFlags* flags) {
       {{"--tools"},
        NamesOfTools(&flags->choice.tools),
        "  --tools NAME,NAME,...\n"
-       "      These tools alone.\n"},
+       "      Clients see these tools alone.\n"},
       {{"--memory-limit"},
        BytesOf(&flags->memory_limit),
        "  --memory-limit BYTES (default: half of the machine's memory, at least 1G)\n"
-       "      Traces beyond this leave memory, the longest unused first, and are read again when\n"
-       "      they are asked for. K, M, G and T are powers of 1024.\n"},
+       "      Above this, the least recently used traces leave memory, and are read again on\n"
+       "      demand. K, M, G and T are powers of 1024.\n"},
       {{"--max-trace-bytes"},
        BytesOf(&flags->max_trace_bytes),
        fmt::format("  --max-trace-bytes BYTES (default {}G)\n"
-                   "      Text of one trace, decompressed.\n",
+                   "      Maximum size of one trace after decompression.\n",
                    limits::kTraceBytesMax >> 30)},
       {{"--cache"},
        &flags->cache,
        "  --cache DIR|off (default: JARVIS_CACHE, else ~/.cache/jarvis)\n"
-       "      Large traces that were read are kept there and open at once the next time.\n"},
+       "      Large traces are kept there after reading, and open at once the next time.\n"},
       {{"--cache-limit"},
        BytesOf(&flags->cache_limit),
        "  --cache-limit BYTES (default: JARVIS_CACHE_LIMIT, else 8G)\n"
-       "      Of all kept traces; the longest unused go first.\n"},
+       "      Above this, the least recently used kept traces are deleted.\n"},
       {{"--legacy-only"},
        answer(mcp::Eras::kHandshake),
        "  --legacy-only, --modern-only\n"
-       "      Answer clients of the handshake revisions, or of 2026-07-28, alone.\n"},
+       "      Answer only clients of the handshake revisions, or only those of 2026-07-28.\n"},
       {{"--modern-only"}, answer(mcp::Eras::kStateless)},
       {{"--answer-within"},
        SecondsOf(&flags->answer_within),
        "  --answer-within SECONDS (default 45)\n"
-       "      A tool whose trace takes longer answers \"loading\"; the load goes on.\n"},
+       "      If loading a trace takes longer, a tool answers \"loading\", and the load goes "
+       "on.\n"},
       {{"--help", "-h"}, &flags->help},
   };
 }

@@ -29,34 +29,38 @@ struct Subcommand {
 };
 
 constexpr Subcommand kSubcommands[] = {
-    {"scan", "sweep_scan", "{}", "What a sweep holds: ranks, damage, what was really launched."},
-    {"pipeline", "sweep_pipeline", "{}", "All tables, reports and plots of a sweep."},
-    {"report", "sweep_pipeline", R"({"steps": ["report"]})", "Reports of ranks and collectives."},
+    {"scan", "sweep_scan", "{}", "List the runs, damaged traces, and what was really launched."},
+    {"pipeline", "sweep_pipeline", "{}", "Write all tables, reports and plots of a sweep."},
+    {"report", "sweep_pipeline", R"({"steps": ["report"]})",
+     "Write the reports of ranks and collectives."},
     {"gemm-variance", "sweep_pipeline", R"({"steps": ["gemm_variance"]})",
-     "The least steady GEMM kernels, and what collectives cost them."},
+     "List the GEMM kernels whose time varies most, and the cost of collectives."},
     {"gpu-timeline", "sweep_pipeline", R"({"steps": ["gpu_timeline"]})",
-     "Computing, communicating, idle: of every configuration."},
+     "Show computation, communication and idle time by configuration."},
     {"comms", "sweep_pipeline", R"({"steps": ["comms"]})",
-     "Latency and bandwidth of every collective."},
-    {"plots", "sweep_pipeline", R"({"steps": ["plots"]})", "Pictures (SVG; --png for PNG too)."},
-    {"compare", "sweep_compare", "{}", "Sweeps side by side, as a page for the browser."},
-    {"recommend", "sweep_recommend", "{}", "Which configuration, and how sure that is."},
-    {"compare-runs", "run_compare", "{}", "Single runs against the first."},
-    {"merge-trace", "merge_ranks", "{}", "One trace of all ranks of a run, for a viewer."},
-    {"rocprof-counters", "rocprof_counters", "{}", "Counters of rocprofv3 by kernel."},
-    {"rocprof-yaml", "rocprof_yaml", "{}", "A job for rocprofv3 that profiles chosen kernels."},
-    {"decode", "gemm_kernel_decode", "{}", "What the names of GEMM kernels say."},
-    {"plan", "sweep_plan", "{}", "What would run: a list, or a script for bash or Slurm."},
+     "Show latency and bandwidth of every collective."},
+    {"plots", "sweep_pipeline", R"({"steps": ["plots"]})",
+     "Write plots as SVG; with --png also as PNG."},
+    {"compare", "sweep_compare", "{}", "Compare sweeps, as a page for the browser."},
+    {"recommend", "sweep_recommend", "{}",
+     "Recommend a configuration, and state how certain that is."},
+    {"compare-runs", "run_compare", "{}", "Compare single runs with the first."},
+    {"merge-trace", "merge_ranks", "{}", "Write one trace of all ranks of a run, for a viewer."},
+    {"rocprof-counters", "rocprof_counters", "{}", "Show counters of rocprofv3 by kernel."},
+    {"rocprof-yaml", "rocprof_yaml", "{}",
+     "Write a job for rocprofv3 that profiles chosen kernels."},
+    {"decode", "gemm_kernel_decode", "{}", "Decode names of GEMM kernels."},
+    {"plan", "sweep_plan", "{}", "List what would run, or write a script for bash or Slurm."},
     {"run", "sweep_run", "{}", "Run the job once for each setting; with --yes."},
 };
 
 std::string SweepHelp() {
   std::string text =
-      "Runs of a training job over settings of its collectives, and what they show.\n\n"
+      "Plan, run and analyze runs of a training job over settings of its collectives.\n\n"
       "usage: jarvis sweep NAME [--name value ...]\n\n";
   for (const Subcommand& one : kSubcommands)
     text += fmt::format("  {:<16} {}\n", one.name, one.summary);
-  return text + "\njarvis sweep NAME --help says more.\n";
+  return text + "\njarvis sweep NAME --help explains the arguments.\n";
 }
 
 const Subcommand* Find(std::string_view name) {
@@ -99,7 +103,7 @@ int PlanOrRun(const Subcommand& subcommand, Arguments arguments) {
   options.may_execute = run;  // the person at the keyboard may run anything anyway
   const Toolbox toolbox{session::Workspace(options)};
   const mcp::Tool& tool = *toolbox.tools.Find(subcommand.tool);
-  const auto flags = ParseSweepFlags(tool.input_schema(), arguments);
+  const auto flags = ParseSweepFlags(tool, arguments);
   if (!flags) {
     return UsageError(flags.error().message,
                       fmt::format("jarvis sweep {} --help", subcommand.name));
@@ -135,7 +139,7 @@ int Sweep(Arguments arguments) {
   const Arguments rest(spelled);
   const Toolbox toolbox;
   const mcp::Tool& tool = *toolbox.tools.Find(subcommand->tool);
-  const auto flags = ParseToolFlags(tool.input_schema(), rest);
+  const auto flags = ParseToolFlags(tool, rest);
   if (!flags)
     return UsageError(flags.error().message, "jarvis sweep " + std::string(name) + " --help");
   if (flags->help) {

@@ -55,17 +55,18 @@ std::vector<Flag> FlagsOfAxes(SweepWords* words) {
        "  -t, --threads LIST       NCCL/RCCL threads per block; default: 256,512\n"},
       {{"--channels", "-c"},
        Axis("channels", &words->channels),
-       "  -c, --channels LIST      at most so many channels; default: 28,42,56,70\n"},
+       "  -c, --channels LIST      maximum number of channels; default: 28,42,56,70\n"},
       {{"--axis", "--axes"},
        Repeated{&words->axes},
-       "  --axis NAME=V,V          a further axis: a knob (exact_channels, min_channels, algo, "
+       "  --axis NAME=V,V          a further axis: a setting (exact_channels, min_channels, algo, "
        "proto,\n"
        "                           buffsize, hw_queues) or any environment variable; or JSON:\n"
        "                           {\"name\":..., \"env\":[...], \"values\":[...], "
        "\"directory\":...};\n"
-       "                           repeat for more. With --axis the first two must be named to be "
-       "axes\n"},
-      OfTool("  --vendor amd|nvidia      whose variables; default: amd\n"),
+       "                           repeat for more. With --axis, threads and channels are axes "
+       "only "
+       "if given\n"},
+      OfTool("  --vendor amd|nvidia      whose environment variables to set; default: amd\n"),
   };
 }
 
@@ -73,10 +74,11 @@ std::vector<Flag> FlagsOfRuns(SweepWords* words) {
   return {
       {{"--config", "-f"},
        As("--config", words),
-       "  -f, --config FILE        of the workload; default: config/distributed.yaml\n"},
+       "  -f, --config FILE        configuration of the workload; default: "
+       "config/distributed.yaml\n"},
       {{"--nproc", "-p"},
        As("--nproc", words),
-       "  -p, --nproc N            processes; default: 8\n"},
+       "  -p, --nproc N            number of processes; default: 8\n"},
       {{"-o", "--sweep-dir"},
        As("--output-dir", words),
        "  -o, --output-dir DIR     the sweep's directory (--sweep-dir is the same);\n"
@@ -86,29 +88,27 @@ std::vector<Flag> FlagsOfRuns(SweepWords* words) {
        "  -r, --rocprof            run under rocprofv3, all kernels\n"},
       {{"--stats", "-m"},
        SetSwitch([words] { words->rocprof["stats"] = true; }),
-       "  -m, --stats              with its statistics\n"},
+       "  -m, --stats              record rocprofv3's statistics, too\n"},
       {{"--rocprof-input", "--rocprof_input"},
        SetValue([words](std::string_view, std::string_view value) -> Status {
          words->rocprof["yaml"] = value;
          return {};
        }),
-       "  --rocprof-input FILE     with the jobs of this YAML file\n"},
+       "  --rocprof-input FILE     run rocprofv3 with the jobs of this YAML file\n"},
       {{"--skip-existing", "-s"},
        Instead("--skip=existing", words),
-       "  -s, --skip-existing      pass over runs whose directory is there, finished or not\n"},
-      OfTool(
-          "  --skip WHICH             none, existing or complete (ended well and a whole trace of "
-          "every\n"
-          "                           rank); default: complete\n"),
+       "  -s, --skip-existing      skip runs whose directory exists, finished or not\n"},
+      OfTool("  --skip WHICH             none, existing or complete (exit code 0, and a whole "
+             "trace of "
+             "every\n"
+             "                           rank); default: complete\n"),
       {{"-n"},
        Instead("--no-aggregate", words),
-       "  -n, --no-aggregate       no table of runs at the end\n"},
+       "  -n, --no-aggregate       write no table of runs at the end\n"},
       {{"--pause"},
        As("--pause-s", words),
-       "  --pause SECONDS          between runs; default: 0, as a run is over when all its "
-       "processes\n"
-       "                           are gone\n"},
-      OfTool("  --workdir DIR            where commands start; default: here\n"
+       "  --pause SECONDS          pause between runs; default: 0\n"},
+      OfTool("  --workdir DIR            directory in which commands start; default: this one\n"
              "  --json                   print the answer as one line of JSON\n"),
   };
 }
@@ -117,8 +117,8 @@ std::vector<Flag> FlagsOfRun(SweepWords* words) {
   return {
       {{"--timeout"},
        As("--timeout-s", words),
-       "  --timeout SECONDS        of one run, which has failed then\n"},
-      OfTool("  --max-failures N         stop after so many failed runs\n"),
+       "  --timeout SECONDS        time limit of one run, after which it counts as failed\n"},
+      OfTool("  --max-failures N         stop after N failed runs\n"),
       {{"--yes", "-y", "--confirm"}, &words->yes},
       {{"-h"}, &words->help},
   };
@@ -153,7 +153,7 @@ void AddRocprof(const SweepWords& words, Json* arguments) {
 
 }  // namespace
 
-Result<SweepFlags> ParseSweepFlags(const Json& schema, Arguments arguments) {
+Result<SweepFlags> ParseSweepFlags(const mcp::Tool& tool, Arguments arguments) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   const auto ours = static_cast<std::size_t>(dashes - arguments.begin());
   SweepWords words;
@@ -164,7 +164,7 @@ Result<SweepFlags> ParseSweepFlags(const Json& schema, Arguments arguments) {
   };
   JV_TRY(ParseFlags(AllSweepFlags(&words), arguments.first(ours), rules));
   const std::vector<std::string_view> left(words.left.begin(), words.left.end());
-  JV_ASSIGN(ToolFlags flags, ParseToolFlags(schema, left));
+  JV_ASSIGN(ToolFlags flags, ParseToolFlags(tool, left));
   SweepFlags out{std::move(flags.arguments), words.yes, flags.json, words.help || flags.help};
   if (dashes != arguments.end()) {
     const std::vector<std::string_view> command(dashes + 1, arguments.end());
@@ -179,22 +179,20 @@ std::string SweepFlagsHelp(bool run) {
   std::string text =
       run ? "Run a training job once for each setting.\n\n"
             "usage: jarvis sweep run --yes [flags] [-- COMMAND WORD...]\n\n"
-            "Without --yes it prints what would run, and runs nothing. One run after the other, "
-            "each\n"
-            "with its output in run_output.log; a run that fails does not stop the rest. The "
-            "directory\n"
-            "gets a log, the table of runs and sweep.json. The same command goes on where it "
-            "stopped.\n"
-            "Ctrl-C ends the processes of the run, and no others; the exit code is 130 then, 1 if "
-            "a\n"
-            "run failed.\n"
-          : "Say what a sweep would run, or write a script that runs it.\n\n"
+            "Without --yes it prints what would run, and runs nothing. Runs follow one another; "
+            "each has\n"
+            "its output in run_output.log, and a run that fails does not stop the others. The\n"
+            "directory gets a log, the table of runs and sweep.json. The same command continues\n"
+            "where it stopped. Ctrl-C ends the processes of the run, and no others. The exit code "
+            "is\n"
+            "130 then, and 1 if a run failed.\n"
+          : "Print what a sweep would run, or write a script that runs it.\n\n"
             "usage: jarvis sweep plan [--format json|sh|slurm] [flags] [-- COMMAND WORD...]\n\n"
             "sh and slurm write DIR/run_sweep.sh and DIR/run_sweep.sbatch.\n";
   text +=
       "\nCOMMAND: torchrun --nproc_per_node N train.py --config FILE --override ..., or yours, "
       "where\n"
-      "{run_dir}, {config}, {nproc} and {AXIS} stand for the run's. No shell looks at it.\n\n";
+      "{run_dir}, {config}, {nproc} and {AXIS} are replaced for each run. No shell expands it.\n\n";
   SweepWords words;
   text += FlagsHelp(FlagsOfAxes(&words)) + FlagsHelp(FlagsOfRuns(&words));
   return run ? text + FlagsHelp(FlagsOfRun(&words)) : text;

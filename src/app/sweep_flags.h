@@ -7,6 +7,7 @@
 #include "app/commands.h"
 #include "base/result.h"
 #include "json/json.h"
+#include "mcp/tool.h"
 
 namespace jarvis::app {
 
@@ -17,7 +18,7 @@ struct SweepFlags {
   bool help = false;
 };
 
-Result<SweepFlags> ParseSweepFlags(const Json& schema, Arguments arguments);
+Result<SweepFlags> ParseSweepFlags(const mcp::Tool& tool, Arguments arguments);
 std::string SweepFlagsHelp(bool run);
 
 }  // namespace jarvis::app

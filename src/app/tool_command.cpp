@@ -27,7 +27,7 @@ int RunToolCommand(std::string_view name, Arguments arguments) {
   }
   std::vector<std::string_view> words(arguments.begin(), arguments.end());
   const Json load = TakeLoadFlags(tool->input_schema(), &words);
-  auto flags = ParseToolFlags(tool->input_schema(), words);
+  auto flags = ParseToolFlags(*tool, words);
   if (!flags) return UsageError(flags.error().message, "jarvis " + tool->name + " --help");
   if (flags->help) return Print(ToolHelp(*tool)) ? kExitOk : kExitFailure;
   if (!load.empty()) {

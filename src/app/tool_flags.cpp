@@ -14,12 +14,24 @@
 namespace jarvis::app {
 namespace {
 
+// With former names, which are flags too.
+Json PropertiesOf(const mcp::Tool& tool) {
+  Json properties = tool.input_schema().value("properties", Json::object());
+  for (const mcp::ArgumentAlias& alias : tool.options.aliases) {
+    const Json* const property = FindMember(properties, alias.name);
+    if (property == nullptr) continue;
+    Json same = *property;
+    properties[std::string(alias.old_name)] = std::move(same);
+  }
+  return properties;
+}
+
 class ToolFlagParser {
  public:
-  explicit ToolFlagParser(const Json& schema)
-      : properties_(schema.value("properties", Json::object())),
-        names_(mcp::PropertyNames(schema)),
-        positional_(PositionalName(schema)) {}
+  explicit ToolFlagParser(const mcp::Tool& tool)
+      : properties_(PropertiesOf(tool)),
+        names_(mcp::PropertyNames(tool.input_schema())),
+        positional_(PositionalName(tool.input_schema())) {}
 
   Result<ToolFlags> Parse(Arguments arguments) {
     bool only_values = false;
@@ -203,8 +215,8 @@ class ToolFlagParser {
 
 }  // namespace
 
-Result<ToolFlags> ParseToolFlags(const Json& schema, Arguments arguments) {
-  return ToolFlagParser(schema).Parse(arguments);
+Result<ToolFlags> ParseToolFlags(const mcp::Tool& tool, Arguments arguments) {
+  return ToolFlagParser(tool).Parse(arguments);
 }
 
 std::string PositionalName(const Json& schema) {

@@ -37,7 +37,7 @@ std::optional<std::string> ImageOf(const mcp::ToolReply& reply) {
 
 int RunTool(const mcp::Tool& tool, const Json& arguments, mcp::ToolReply* reply) {
   JV_CHECK(rpc::SignalWatcher::Blocked());
-  const auto normalized = mcp::Normalize(tool.input_schema(), arguments);
+  const auto normalized = mcp::ArgumentsOf(tool, arguments);
   if (!normalized) {
     PrintError(mcp::ErrorReply(normalized.error()).text);
     PrintError("see jarvis " + tool.name + " --help");

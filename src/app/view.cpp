@@ -22,12 +22,11 @@ namespace {
 
 constexpr std::string_view kViewUsage =
     "usage: jarvis view TRACE [--output-dir DIR] [--platform NAME]\n"
-    "       jarvis view TRACE REFERENCE [--output-dir DIR] [--platform NAME]\n"
+    "       jarvis view CANDIDATE BASELINE [--output-dir DIR] [--platform NAME]\n"
     "       jarvis view DIRECTORY [--output-dir DIR]\n"
-    "Writes the report of a trace with its page, of two traces that of their comparison, of a\n"
-    "directory with the traces of a job's ranks (or of three ranks and more) that of the job; "
-    "opens\n"
-    "the page where there is a desktop, and prints its path.\n"
+    "Writes the report and its page, opens the page where there is a desktop, and prints its\n"
+    "path. One trace: the page of its analysis. Two traces: the page of their comparison. A\n"
+    "directory with one trace per rank, or three ranks and more: the page of the job.\n"
     "\n";
 
 struct Wanted {
@@ -38,7 +37,7 @@ struct Wanted {
   bool help = false;
 };
 
-// The ranks of a job: a directory of them, or more than a trace and its reference.
+// The ranks of a job: a directory of them, or more than a candidate and its baseline.
 bool IsJob(const std::vector<std::string>& traces) {
   std::error_code ignored;
   return traces.size() > 2 ||
@@ -50,7 +49,7 @@ std::vector<Flag> ViewFlags(Wanted* wanted) {
       {{"--trace"}, Repeated{&wanted->traces}},
       {{"--output-dir", "--output_dir", "--output", "-o"},
        &wanted->output_dir,
-       "  --output-dir DIR  where the report goes; default: a folder for it\n"},
+       "  --output-dir DIR  where the report goes; default: a folder in jarvis_out/\n"},
       {{"--platform"},
        &wanted->platform,
        "  --platform NAME   the GPU that efficiency is measured against; default: the trace's "
@@ -88,8 +87,8 @@ std::pair<const char*, Json> QuestionOf(const Wanted& wanted, const io::FilePoli
     question = {"collectives", {{"traces", traces}}};
   } else if (traces.size() == 2) {
     question = {"compare",
-                {{"primary", traces[0]},
-                 {"comparison", traces[1]},
+                {{"candidate", traces[0]},
+                 {"baseline", traces[1]},
                  {"output_dir", files.DefaultOutput("comparison")}}};
   } else {
     question = {"render_report", {{"trace", traces.front()}, {"reports", Json::array({"fair"})}}};

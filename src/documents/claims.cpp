@@ -74,8 +74,8 @@ constexpr ClaimRule kRules[] = {
      "One rank does not show when the others arrived.",
      "Collective types, sizes and time of this rank; compare all ranks",
      "straggler*|slow rank|slowest rank|load imbalance", "all ranks|other ranks|every rank|ranks'"},
-    {"winner", "A better vendor or platform", "A comparison serves the primary trace.",
-     "Target is N % slower on this op than the hardware explains",
+    {"winner", "A better vendor or platform", "A comparison serves to improve the candidate.",
+     "Candidate is N % slower on this op than the hardware explains",
      "winner|loser|better vendor|better platform|better "
      "gpu|superior|inferior|outperform*|outclass*",
      ""},

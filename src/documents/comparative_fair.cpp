@@ -97,7 +97,7 @@ class FairWriter {
       const std::string text = findings::WorkloadLine(analysis.workload);
       return text.empty() ? std::string("not known") : Md(text, 500);
     };
-    Line("* Candidate (primary): {}", line(*f_.pair.primary));
+    Line("* Candidate: {}", line(*f_.pair.primary));
     Line("* Baseline: {}", line(*f_.pair.comparison));
     if (!f_.differences.empty()) Line("* What differs: {}", fmt::join(f_.differences, "; "));
     Line("");

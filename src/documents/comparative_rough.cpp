@@ -197,7 +197,7 @@ class RoughWriter {
     }
     if (!f_.ops().expected) {
       Line(
-          "* Which devices were these? With their figures (`platform`, `comparison_platform`) "
+          "* Which devices were these? With their figures (`platform`, `baseline_platform`) "
           "expected ratios can be told.");
     }
     Line("* Would further runs of both show the same differences? One trace has no noise.");

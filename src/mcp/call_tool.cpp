@@ -46,9 +46,15 @@ void AddNotes(const std::vector<std::string>& notes, ToolReply& reply) {
 
 }  // namespace
 
+Result<Normalized> ArgumentsOf(const Tool& tool, const Json& arguments) {
+  if (tool.options.aliases.empty()) return Normalize(tool.input_schema(), arguments);
+  JV_ASSIGN(const Json renamed, RenameArguments(tool.options.aliases, arguments));
+  return Normalize(tool.input_schema(), renamed);
+}
+
 CallOutcome CallTool(const Tool& tool, const Json& arguments, CallContext& context) {
   if (tool.options.free_schema) return RunTool(tool, {arguments, {}}, context);
-  const Result<Normalized> normalized = Normalize(tool.input_schema(), arguments);
+  const Result<Normalized> normalized = ArgumentsOf(tool, arguments);
   if (!normalized) return {ErrorReply(normalized.error()), ""};
   return RunTool(tool, *normalized, context);
 }

@@ -14,6 +14,9 @@ struct CallOutcome {
   std::string incident;
 };
 
+// The arguments as the handler wants them, by their names of today; errors as those of Normalize.
+Result<Normalized> ArgumentsOf(const Tool& tool, const Json& arguments);
+
 // Checks and completes the arguments, then runs. An argument error is a reply with is_error.
 CallOutcome CallTool(const Tool& tool, const Json& arguments, CallContext& context);
 

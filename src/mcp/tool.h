@@ -13,6 +13,7 @@
 #include "base/job.h"
 #include "base/result.h"
 #include "json/json.h"
+#include "mcp/argument_alias.h"
 #include "mcp/call_context.h"
 #include "rpc/message.h"
 
@@ -54,6 +55,8 @@ struct ToolOptions {
   bool asks_first = false;
   // The input schema is shown and not enforced; it may use any keyword.
   bool free_schema = false;
+  // Further names of arguments, which no list shows.
+  std::vector<ArgumentAlias> aliases = {};
 
   // Long calls may become tasks.
   static ToolOptions For(ToolCost cost) {

@@ -38,6 +38,7 @@ add_custom_target(jarvis_papers ALL DEPENDS ${packed})
 install(FILES ${made}/jarvis.1.gz DESTINATION share/man/man1)
 
 install(FILES ${papers}/copyright ${papers}/changelog.gz ${PROJECT_SOURCE_DIR}/README.md
+              ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
         DESTINATION share/doc/jarvis COMPONENT system EXCLUDE_FROM_ALL)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION share/doc/jarvis
         COMPONENT system EXCLUDE_FROM_ALL FILES_MATCHING PATTERN "*.md")

@@ -71,7 +71,7 @@ Result<std::unique_ptr<const AlignedTraces>> AlignLoaded(const LoadedTrace& prim
     made->diff_.sides[side] = std::move(read.side);
     if (!reading.needs_ops || !made->diff_.sides[side].tree.roots.empty()) continue;
     return Fail(ErrorCode::kBadValue,
-                std::string(side == 0 ? "the primary" : "the comparison") +
+                std::string(side == 0 ? "the candidate" : "the baseline") +
                     " trace has no host ops, which the reference aligns by",
                 "repeat without compat: the default compares what there is");
   }

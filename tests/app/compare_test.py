@@ -61,7 +61,7 @@ class Folder(unittest.TestCase):
 
 class Gate(Folder):
     def judge(self, code, base, other, *arguments):
-        ran = run(other, base, *arguments)  # the primary first
+        ran = run(other, base, *arguments)  # the candidate first
         self.assertEqual(ran.returncode, code, ran.stdout + ran.stderr)
         return ran.stdout
 
@@ -190,12 +190,22 @@ class Reports(Folder):
                                   "--output-dir", folders[-1]], capture_output=True, check=False)
             self.assertEqual(ran.returncode, 0, ran.stderr)
         for a, b in (folders, [folder / "perf_report.xlsx" for folder in folders]):
-            ran = run(a, b, "--output-dir", self.folder / "out", "--names", "a,b")
+            ran = run(b, a, "--output-dir", self.folder / "out", "--names", "b,a")
             self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertEqual(ran.stdout.splitlines()[0], f"Candidate: b ({b}); baseline: a ({a})")
             with open(self.folder / "out/ops_summary.csv", newline="", encoding="utf-8") as file:
                 rows = {row["name"]: row for row in csv.DictReader(file)}
             self.assertAlmostEqual(
                 float(rows["aten::mm"]["total_direct_kernel_time_ms__b_over_a"]), 1.3)
+        # By name, in any place; with --compat the baseline is first, as with the reference's program.
+        for words in (("--baseline", folders[0], folders[1]), (folders[0], "--candidate", folders[1]),
+                      (*folders, "--compat", "tracelens"),
+                      (folders[1], "--baseline", folders[0], "--compat", "tracelens")):
+            with self.subTest(words):
+                ran = run(*words, "--output-dir", self.folder / "named", "--overwrite")
+                self.assertEqual(ran.returncode, 0, ran.stderr)
+                self.assertEqual(ran.stdout.splitlines()[0],
+                                 f"Candidate: {folders[1]}; baseline: {folders[0]}")
         # As the reference's program is called: the workbook by its path, sheets as words.
         ran = run(*(folder / "perf_report.xlsx" for folder in folders), "--output_xlsx_path",
                   self.folder / "pasted" / "both.xlsx", "--sheets", "gpu_timeline", "ops_summary")
@@ -226,7 +236,7 @@ class Reports(Folder):
         self.assertTrue(ran.stdout.endswith(" comparative_analysis_rough.md\n"), ran.stdout)
         self.assertIn("aten::mm", (out / "comparative_analysis_fair.md").read_text("utf-8"))
         for name in ("comparison.xlsx", "comparison_csvs/compare_by_op.csv", "perf_report.xlsx",
-                     "reference_perf_report.xlsx", "reference_perf_report_csvs/gpu_timeline.csv",
+                     "baseline_perf_report.xlsx", "baseline_perf_report_csvs/gpu_timeline.csv",
                      "standalone_analysis_fair.md"):
             self.assertTrue((out / name).is_file(), name)
 
@@ -291,32 +301,32 @@ class RealPairs(Folder):
         self.assertEqual(ran.returncode, 0, ran.stderr)
         with open(out / f"compare_by_{by}.csv", newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
-        return {(row[by], row.get("shape", ""), row["primary_calls"] and row["comparison_calls"]):
+        return {(row[by], row.get("shape", ""), row["candidate_calls"] and row["baseline_calls"]):
                 row for row in rows[2:]}
 
     def test_both_directions_mirror(self):
         turned = {"slower than expected": "faster than expected",
                   "faster than expected": "slower than expected",
-                  "only in primary": "only in comparison", "only in comparison": "only in primary"}
+                  "only in candidate": "only in baseline", "only in baseline": "only in candidate"}
         for name in self.PAIRS:
             a, b = (program.DATA / f"traces/{name}-{device}/trace.json.gz"
                     for device in ("h100", "mi300x"))
             for by in ("op", "category"):
                 one = sorted(self.rows(a, b, by).values(), key=lambda row: sorted(row.items()))
-                other = {(row[by], row.get("shape"), row["primary_ms"], row["comparison_ms"]): row
+                other = {(row[by], row.get("shape"), row["candidate_ms"], row["baseline_ms"]): row
                          for row in self.rows(b, a, by).values()}
                 self.assertEqual(len(one), len(other))
                 for row in one:
-                    back = other[(row[by], row.get("shape"), row["comparison_ms"],
-                                  row["primary_ms"])]
+                    back = other[(row[by], row.get("shape"), row["baseline_ms"],
+                                  row["candidate_ms"])]
                     self.assertEqual(back["verdict"], turned.get(row["verdict"], row["verdict"]))
-                    for column in ("expected_primary_over_comparison", "expected_with_fixed_cost"):
+                    for column in ("expected_candidate_over_baseline", "expected_with_fixed_cost"):
                         if row[column]:
                             self.assertAlmostEqual(float(row[column]) * float(back[column]), 1)
                     if row["verdict"] in ("slower than expected", "faster than expected"):
                         # Every such row is beyond what both expectations explain.
-                        ratio = float(row["primary_over_comparison"])
-                        bounds = [float(row["expected_primary_over_comparison"]),
+                        ratio = float(row["candidate_over_baseline"])
+                        bounds = [float(row["expected_candidate_over_baseline"]),
                                   float(row["expected_with_fixed_cost"])]
                         if row["verdict"].startswith("slower"):
                             self.assertGreater(ratio, 1.149 * max(bounds))
@@ -337,7 +347,7 @@ class RealPairs(Folder):
                                  "same file" if gpu else "not comparable")
                 for row in answer["rows"][2:]:
                     cells = dict(zip(columns, row))
-                    self.assertEqual(cells["primary_ms"], cells["comparison_ms"])
+                    self.assertEqual(cells["candidate_ms"], cells["baseline_ms"])
                     self.assertEqual(cells["unexpected_ms"], 0)
                     self.assertEqual(cells["verdict"], "as expected")
 

@@ -56,7 +56,7 @@ class Faults(unittest.TestCase):
 
     @unittest.skipIf(SANITIZED, "the sanitizer needs its addresses")
     def test_refused_addresses_are_an_error_of_the_call(self):
-        pair = {"primary": self.trace, "comparison": self.other}
+        pair = {"candidate": self.trace, "baseline": self.other}
         calls = {"trace_diff": pair, "compare": pair,
                  "make_replay": {"trace": self.trace, "rows": ["op1"], "output_dir": str(self.folder / "replay")},
                  "prioritize": {"trace": self.trace}}

@@ -230,7 +230,7 @@ class Inputs(InAFolder):
     """Every argument of every tool that could be a path, as a pipe that nobody writes to and as a
     directory of such pipes: there is an answer or an error, soon."""
 
-    NAMES = ("trace", "traces", "primary", "secondary", "baseline", "platform", "gpu_arch",
+    NAMES = ("trace", "traces", "candidate", "secondary", "baseline", "platform", "gpu_arch",
              "extension", "capture", "path", "runs", "sweeps", "sweep_dir", "workload",
              "output_dir", "report")
 

@@ -27,7 +27,7 @@ SECONDS = 60
 COMMANDS = {
     "analyze": ["--no-cache", "analyze", TRACE, "--output-dir", "out"],
     "analyze with a cache": ["analyze", TRACE, "--output-dir", "out"],
-    "compare": ["call", "compare", json.dumps({"primary": TRACE, "comparison": TRACE, "output_dir": "out"})],
+    "compare": ["call", "compare", json.dumps({"candidate": TRACE, "baseline": TRACE, "output_dir": "out"})],
     "load_trace": ["call", "load_trace", json.dumps({"trace": TRACE})],
     "make_replay": ["call", "make_replay", json.dumps({"trace": TRACE, "rows": ["op1"], "output_dir": "out"})],
     "perf_report": ["call", "perf_report", json.dumps({"trace": TRACE, "output_dir": "out"})],

@@ -36,7 +36,7 @@ def into(tool, **arguments):
 
 
 def two(tool, **arguments):
-    return lambda trace, out: ["call", tool, json.dumps({"primary": trace, "comparison": other_of(trace),
+    return lambda trace, out: ["call", tool, json.dumps({"candidate": trace, "baseline": other_of(trace),
                                                          **arguments})]
 
 

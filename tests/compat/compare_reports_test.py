@@ -75,10 +75,10 @@ class Reports(unittest.TestCase):
             if theirs.is_file():
                 compare(out + "/theirs", theirs, theirs, "--names", "a,b")
                 for row in rows_of(pathlib.Path(out) / "theirs/gpu_timeline.csv"):
-                    self.assertEqual(float(row["time ms__b_minus_a"]), 0)
-                self.assertEqual(rows_of(pathlib.Path(out) / "theirs/GEMM_only_variant_b.csv"), [])
+                    self.assertEqual(float(row["time ms__a_minus_b"]), 0)
+                self.assertEqual(rows_of(pathlib.Path(out) / "theirs/GEMM_only_variant_a.csv"), [])
                 self.assertGreater(
-                    len(rows_of(pathlib.Path(out) / "theirs/GEMM_intersect_b.csv")), 5)
+                    len(rows_of(pathlib.Path(out) / "theirs/GEMM_intersect_a.csv")), 5)
 
     def test_reports_of_a_kernel_profiler(self):
         with tempfile.TemporaryDirectory() as out:
@@ -104,7 +104,9 @@ class Reports(unittest.TestCase):
     def test_three_runs(self):
         h100, mi300 = self.qwen("report")
         with tempfile.TemporaryDirectory() as out:
-            said = compare(out, h100, mi300, h100, "--names", "a,b,c")
+            said = compare(out, h100, mi300, h100, "--names", "c,b,a")
+            self.assertEqual(said.splitlines()[0],
+                             f"Candidates: c ({h100}), b ({mi300}); baseline: a ({h100})")
             self.assertIn("a is the baseline", said)
             rows = rows_of(pathlib.Path(out) / "ops_summary.csv")
             self.assertTrue(rows)

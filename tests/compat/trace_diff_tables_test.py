@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reports with a comparison trace against the reference's own, every cell; and what the default
+"""Reports with a baseline trace against the reference's own, every cell; and what the default
 owes for any pair of traces: no GPU time is lost, shared times are split, pairs mirror each other.
 
     trace_diff_tables_test.py [unittest arguments]
@@ -28,7 +28,7 @@ def trace_of(name):
 
 
 def references():
-    """Primary, comparison and the folder of the reference's tables."""
+    """Candidate, baseline and the folder of the reference's tables."""
     yield (trace_of("qwen1.5-0.5b-mi300x"), trace_of("qwen1.5-0.5b-h100"),
            program.DATA / "expected/compare/tracediff-qwen-mi300x-vs-h100")
     for case in sorted((program.DATA / "cases").glob("*/trace2.json")):
@@ -37,7 +37,7 @@ def references():
 
 
 def call(primary, comparison, out, **options):
-    return "perf_report", {"trace": primary, "comparison": comparison, "output_dir": str(out),
+    return "perf_report", {"trace": primary, "baseline": comparison, "output_dir": str(out),
                            **options}
 
 
@@ -93,7 +93,7 @@ class Compatible(unittest.TestCase):
 
     def test_a_trace_without_ops_is_an_error(self):
         ran = program.call("perf_report", trace=trace_of("bert-small-h100"),
-                           comparison=trace_of("gpu-only-mi210"), compat="tracelens")
+                           baseline=trace_of("gpu-only-mi210"), compat="tracelens")
         self.assertNotEqual(ran.returncode, 0)
         self.assertIn("no host ops", ran.stderr)
 
@@ -177,7 +177,7 @@ class Default(unittest.TestCase):
 
 class Tool(unittest.TestCase):
     def ask(self, *pair, **options):
-        return program.ask("trace_diff", primary=trace_of(pair[0]), comparison=trace_of(pair[1]),
+        return program.ask("trace_diff", candidate=trace_of(pair[0]), baseline=trace_of(pair[1]),
                            **options)
 
     def test_rows_and_roles_add_up_to_the_traces(self):

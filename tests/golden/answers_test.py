@@ -59,7 +59,7 @@ QUESTIONS = [
     ("prioritize", {}),
     ("prioritize", {"plan": ["f1", "gemm.1@80"]}),
     ("perf_report", {}),
-    *[("trace_diff", {"primary": TRACE, "comparison": TRACE, **more})
+    *[("trace_diff", {"candidate": TRACE, "baseline": TRACE, **more})
       for more in ({}, {"by": "role"}, {"at": "op1"}, {"at": "aten::mm", "limit": 1},
                    {"compat": "tracelens"})],
     ("perf_report", {"compat": "tracelens", "output_xlsx": "report.xlsx"}),
@@ -103,7 +103,7 @@ class Answers(unittest.TestCase):
 
     def questions(self):
         for tool, arguments in QUESTIONS:
-            no_trace = ("primary" in arguments or "traces" in arguments or
+            no_trace = ("candidate" in arguments or "traces" in arguments or
                         (tool == "gemm_roofline" and "row" not in arguments))
             yield tool, arguments if no_trace else {"trace": TRACE, **arguments}
 
@@ -230,8 +230,8 @@ class Answers(unittest.TestCase):
             ("not_a_trace", "load_trace", {"trace": str(program.EXAMPLE.parent)}),
             ("unknown_row", "parent_chain", {"trace": trace, "row": "op999"}),
             ("unknown_row", "gemm_roofline", {"trace": trace, "row": "op999"}),
-            ("unknown_row", "trace_diff", {"primary": trace, "comparison": trace, "at": "op999"}),
-            ("trace_not_found", "trace_diff", {"primary": trace, "comparison": "none.json"}),
+            ("unknown_row", "trace_diff", {"candidate": trace, "baseline": trace, "at": "op999"}),
+            ("trace_not_found", "trace_diff", {"candidate": trace, "baseline": "none.json"}),
             ("stale_cursor", "ops_summary", {"trace": trace, "cursor": "a-12345678"}),
             ("no_gpu_events", "perf_report", {"trace": str(cpu_only), "compat": "tracelens"}),
             ("no_shapes", "gemm_roofline", {"trace": str(no_shapes), "row": "op1"}),

@@ -400,11 +400,11 @@ class Ranks(Case):
                     output_dir=str(self.path / "tables"))
         for number, other in enumerate(("b", "digests", "tables")):
             out = self.path / f"compared{number}"
-            program.ask("compare", primary=str(self.path / other), comparison=str(self.path / "a"),
+            program.ask("compare", candidate=str(self.path / other), baseline=str(self.path / "a"),
                         output_dir=str(out))
             [row] = table(out / "comparison_csvs", "nccl_summary_implicit_sync")
-            self.assertEqual([float(row[f"comm_latency_mean__primary_{other}"])
-                              for other in ("minus_comparison", "over_comparison")], [5, 1.5])
+            self.assertEqual([float(row[f"comm_latency_mean__candidate_{other}"])
+                              for other in ("minus_baseline", "over_baseline")], [5, 1.5])
             self.assertEqual([row["rank"] for row in table(out / "comparison_csvs", "rank_summary")],
                              ["0", "1"])
 

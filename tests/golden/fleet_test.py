@@ -169,8 +169,8 @@ class TwoRuns(Case):
     def test_steps_and_kernels_are_compared_from_digests(self):
         Job(32).run().write(self.path / "before")
         Job(32, slow_host=[(host, 1.2) for host in range(4)], seed=2).run().write(self.path / "now")
-        answer = program.ask("compare", primary=str(self.path / "now"),
-                             comparison=str(self.path / "before"), output_dir=str(self.path / "out"))
+        answer = program.ask("compare", candidate=str(self.path / "now"),
+                             baseline=str(self.path / "before"), output_dir=str(self.path / "out"))
         self.assertRegex(answer["summary"], r"^A step takes \d+\.\d ms instead of \d+\.\d ms \(\d+ % "
                          r"more\): own time 20\.\d ms instead of 16\.8 ms \(20 % more\)")
         self.assertIn("Kernels of a rank that changed most: `sm90_xmma_gemm", answer["summary"])
@@ -180,7 +180,7 @@ class TwoRuns(Case):
         self.assertEqual(len(kernels), 3)
         for rows, column in ((steps, "median own time (ms)"), (kernels, "median of ranks (ms)")):
             for row in rows:
-                self.assertAlmostEqual(float(row[f"{column}__primary_over_comparison"]), 1.2,
+                self.assertAlmostEqual(float(row[f"{column}__candidate_over_baseline"]), 1.2,
                                        delta=0.01)
 
 

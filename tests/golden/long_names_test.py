@@ -78,9 +78,9 @@ class LongNames(unittest.TestCase):
             pathlib.Path(paths[-1]).write_text(json.dumps(trace(gpu)))
         for tool, asked in QUESTIONS:
             arguments = json.loads(json.dumps(asked).replace(json.dumps(TRACE), json.dumps(paths[0])))
-            if "comparison" in arguments:
-                arguments["comparison"] = paths[1]
-            apart = "primary" in arguments or "traces" in arguments or (
+            if "baseline" in arguments:
+                arguments["baseline"] = paths[1]
+            apart = "candidate" in arguments or "traces" in arguments or (
                 tool == "gemm_roofline" and "row" not in arguments)
             if not apart:
                 arguments["trace"] = paths[0]

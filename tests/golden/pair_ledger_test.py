@@ -51,7 +51,7 @@ class PairLedger(unittest.TestCase):
         rows = list(csv.DictReader((out / "ledger.csv").read_text().splitlines()))
         # The rows by op are of the same unit; by what launches the work, not by when it runs.
         ops = list(csv.DictReader((out / "compare_by_op.csv").read_text().splitlines()))[2:]
-        for side, column in zip(SIDES, ("primary_ms", "comparison_ms")):
+        for side, column in zip(SIDES, ("candidate_ms", "baseline_ms")):
             kernels = sum(ns(row, f"{side}_ms") for row in rows if row["book"] == "gpu")
             self.assertAlmostEqual(sum(ns(row, column) for row in ops), kernels,
                                    delta=0.03 * kernels + 1000)

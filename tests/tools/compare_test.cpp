@@ -47,8 +47,8 @@ class Pair {
     return reply.structured;
   }
   mcp::ToolReply Call(const std::string& primary, const std::string& comparison, Json arguments) {
-    arguments["primary"] = primary;
-    arguments["comparison"] = comparison;
+    arguments["candidate"] = primary;
+    arguments["baseline"] = comparison;
     const mcp::Tool* tool = tools_.Find("compare");
     REQUIRE(tool != nullptr);
     const auto normalized = mcp::Normalize(tool->input_schema(), arguments);
@@ -102,14 +102,14 @@ TEST_CASE("a trace against itself") {
     CHECK(ScoreOf(answer) == 100);
     for (std::size_t r = 2; r < answer["rows"].size(); ++r) {
       const auto name = answer["rows"][r][0].get<std::string>();
-      CHECK(CellOf(answer, name, "primary_over_comparison") == 1.0);
-      CHECK(CellOf(answer, name, "comparison_over_primary") == 1.0);
-      CHECK(CellOf(answer, name, "expected_primary_over_comparison") == 1.0);
+      CHECK(CellOf(answer, name, "candidate_over_baseline") == 1.0);
+      CHECK(CellOf(answer, name, "baseline_over_candidate") == 1.0);
+      CHECK(CellOf(answer, name, "expected_candidate_over_baseline") == 1.0);
       CHECK(CellOf(answer, name, "unexpected_ms") == 0.0);
       CHECK(CellOf(answer, name, "verdict") == "as expected");
     }
-    CHECK(CellOf(answer, "(all 0 rows only in primary)", "primary_ms") == 0.0);
-    CHECK(CellOf(answer, "(all 0 rows only in comparison)", "comparison_ms") == 0.0);
+    CHECK(CellOf(answer, "(all 0 rows only in candidate)", "candidate_ms") == 0.0);
+    CHECK(CellOf(answer, "(all 0 rows only in baseline)", "baseline_ms") == 0.0);
   }
   // Another file with the same work.
   const Json equal = pair.Ask(path, pair.Write("b", Model(210, 310, 60), kH100));
@@ -123,19 +123,19 @@ TEST_CASE("what the devices explain") {
   const std::string mi300x = pair.Write("m", Model(280, 190, 80), kMi300x);
   const std::string h100 = pair.Write("h", Model(200, 300, 50), kH100);
   const Json answer = pair.Ask(mi300x, h100);
-  const double add = CellOf(answer, "aten::add", "expected_primary_over_comparison").get<double>();
+  const double add = CellOf(answer, "aten::add", "expected_candidate_over_baseline").get<double>();
   CHECK(add == doctest::Approx(3350.0 / 5300).epsilon(0.01));
   CHECK(CellOf(answer, "aten::add", "bound") == "memory");
   CHECK(CellOf(answer, "aten::add", "verdict") == "as expected");
   CHECK(CellOf(answer, "aten::mm", "bound") == "compute");
-  const double mm = CellOf(answer, "aten::mm", "expected_primary_over_comparison").get<double>();
+  const double mm = CellOf(answer, "aten::mm", "expected_candidate_over_baseline").get<double>();
   CHECK(mm == doctest::Approx(989.4 / 1307.4).epsilon(0.01));
   CHECK(CellOf(answer, "aten::mm", "verdict") == "slower than expected");
   CHECK(CellOf(answer, "custom::thing", "verdict") == "unknown");
   CHECK(CellOf(answer, "custom::thing", "unexpected_ms").is_null());
   // Both ways round the expected ratios are each other's inverse.
   const Json turned = pair.Ask(h100, mi300x);
-  CHECK(CellOf(turned, "aten::add", "expected_primary_over_comparison").get<double>() * add ==
+  CHECK(CellOf(turned, "aten::add", "expected_candidate_over_baseline").get<double>() * add ==
         doctest::Approx(1).epsilon(0.01));
   // Slower than the devices explain: it stands first, with what is unexpected.
   const Json slow = pair.Ask(pair.Write("s", Model(280, 900, 80), kMi300x), h100);
@@ -148,12 +148,12 @@ TEST_CASE("what the devices explain") {
   CHECK(CellOf(fast, "aten::add", "verdict") == "faster than expected");
   // Platforms that the caller names count; an unknown one is refused.
   const Json named = pair.Ask(mi300x, h100, {{"platform", "H100"}});
-  CHECK(CellOf(named, "custom::thing", "expected_primary_over_comparison") == 1.0);
-  CHECK(pair.Call(mi300x, h100, {{"comparison_platform", "H900"}}).is_error);
+  CHECK(CellOf(named, "custom::thing", "expected_candidate_over_baseline") == 1.0);
+  CHECK(pair.Call(mi300x, h100, {{"baseline_platform", "H900"}}).is_error);
   // Without platforms there are ratios and no verdicts.
   const Json bare = pair.Ask(pair.Write("x", Model(1, 2, 3)), pair.Write("y", Model(2, 2, 3)));
   CHECK(CellOf(bare, "aten::mm", "verdict") == "unknown");
-  CHECK(CellOf(bare, "aten::mm", "comparison_over_primary") == 2.0);
+  CHECK(CellOf(bare, "aten::mm", "baseline_over_candidate") == 2.0);
 }
 
 // Each column of one direction beside the one of the other that says the same.
@@ -171,8 +171,8 @@ TEST_CASE("both directions are each other's mirror") {
   const std::map<std::string, std::string> kTurned = {
       {"slower than expected", "faster than expected"},
       {"faster than expected", "slower than expected"},
-      {"only in primary", "only in comparison"},
-      {"only in comparison", "only in primary"}};
+      {"only in candidate", "only in baseline"},
+      {"only in baseline", "only in candidate"}};
   const auto number = [](const Json& cell) { return cell.get<double>(); };
   for (const char* by : {"op", "category", "kernel", "module"}) {
     const Json one = pair.Ask(a, b, {{"by", by}});
@@ -184,17 +184,17 @@ TEST_CASE("both directions are each other's mirror") {
       const auto cell = [&](const Json& answer, const char* column) {
         return CellOf(answer, name, column);
       };
-      CHECK(cell(one, "primary_ms") == cell(other, "comparison_ms"));
-      CHECK(cell(one, "comparison_ms") == cell(other, "primary_ms"));
-      CHECK(cell(one, "primary_over_comparison") == cell(other, "comparison_over_primary"));
-      CHECK(cell(one, "primary_calls") == cell(other, "comparison_calls"));
+      CHECK(cell(one, "candidate_ms") == cell(other, "baseline_ms"));
+      CHECK(cell(one, "baseline_ms") == cell(other, "candidate_ms"));
+      CHECK(cell(one, "candidate_over_baseline") == cell(other, "baseline_over_candidate"));
+      CHECK(cell(one, "candidate_calls") == cell(other, "baseline_calls"));
       const auto verdict = cell(one, "verdict").get<std::string>();
       const auto turned = kTurned.find(verdict);
       CHECK(cell(other, "verdict") == (turned == kTurned.end() ? verdict : turned->second));
-      const Json expected = cell(one, "expected_primary_over_comparison");
-      CHECK(expected.is_null() == cell(other, "expected_primary_over_comparison").is_null());
+      const Json expected = cell(one, "expected_candidate_over_baseline");
+      CHECK(expected.is_null() == cell(other, "expected_candidate_over_baseline").is_null());
       if (expected.is_null()) continue;
-      CHECK(number(expected) * number(cell(other, "expected_primary_over_comparison")) ==
+      CHECK(number(expected) * number(cell(other, "expected_candidate_over_baseline")) ==
             doctest::Approx(1).epsilon(1e-3));
       CHECK(cell(one, "unexpected_ms").is_null() == cell(other, "unexpected_ms").is_null());
       if (cell(one, "unexpected_ms").is_null()) continue;
@@ -204,8 +204,8 @@ TEST_CASE("both directions are each other's mirror") {
   // A kernel too small for the rates to matter: slower than the ratio of bandwidths says, and as
   // far as fixed costs explain.
   const Json tiny = pair.Ask(pair.Write("c", less, kMi300x), b);
-  CHECK(CellOf(tiny, "aten::neg", "primary_over_comparison") == 1.0);
-  CHECK(CellOf(tiny, "aten::neg", "expected_primary_over_comparison").get<double>() < 0.7);
+  CHECK(CellOf(tiny, "aten::neg", "candidate_over_baseline") == 1.0);
+  CHECK(CellOf(tiny, "aten::neg", "expected_candidate_over_baseline").get<double>() < 0.7);
   CHECK(CellOf(tiny, "aten::neg", "verdict") == "as expected");
 }
 
@@ -221,9 +221,9 @@ TEST_CASE("unlinked kernels of other names are one row") {
   const std::string a = pair.Write("a", with({"both", "amd_gemm", "amd_copy"}), kMi300x);
   const std::string b = pair.Write("b", with({"both", "sm90_gemm"}), kH100);
   const Json answer = pair.Ask(a, b);
-  CHECK(CellOf(answer, "(unlinked) both", "primary_over_comparison") == 1.0);
-  CHECK(CellOf(answer, "(unlinked) kernels of other names", "primary_ms") == 0.02);
-  CHECK(CellOf(answer, "(unlinked) kernels of other names", "comparison_ms") == 0.01);
+  CHECK(CellOf(answer, "(unlinked) both", "candidate_over_baseline") == 1.0);
+  CHECK(CellOf(answer, "(unlinked) kernels of other names", "candidate_ms") == 0.02);
+  CHECK(CellOf(answer, "(unlinked) kernels of other names", "baseline_ms") == 0.01);
   CHECK(CellOf(answer, "(unlinked) kernels of other names", "verdict") == "unknown");
 }
 
@@ -245,16 +245,16 @@ TEST_CASE("one role under two names, kernels of two compilers, and communication
       model("aten::bmm", "[[1,512,256],[1,256,128]]", "void gemm<cuda::Stream, float>(int)", 500),
       kH100);
   const Json by_op = pair.Ask(one, other);
-  CHECK(CellOf(by_op, "aten::bmm ~ aten::mm", "primary_over_comparison") == 1.0);
+  CHECK(CellOf(by_op, "aten::bmm ~ aten::mm", "candidate_over_baseline") == 1.0);
   CHECK(CellOf(by_op, "aten::bmm ~ aten::mm", "verdict") == "as expected");
-  CHECK(CellOf(by_op, "record_param_comms", "primary_over_comparison") == 0.1);
+  CHECK(CellOf(by_op, "record_param_comms", "candidate_over_baseline") == 0.1);
   CHECK(CellOf(by_op, "record_param_comms", "verdict") == "unknown");
   const Json by_kernel = pair.Ask(one, other, {{"by", "kernel"}});
   CHECK(by_kernel["total"] == 4);  // two that always stand first, the product, the collective
   // Other work under another name is no match.
   const Json foreign =
       pair.Ask(one, pair.Write("c", model("aten::bmm", "[[1,512,256],[1,256,256]]", "k", 50)));
-  CHECK(CellOf(foreign, "aten::mm", "verdict") == "only in primary");
+  CHECK(CellOf(foreign, "aten::mm", "verdict") == "only in candidate");
 }
 
 TEST_CASE("an empty trace is equal to none") {
@@ -269,8 +269,8 @@ TEST_CASE("an empty trace is equal to none") {
     CHECK(answer["comparability"]["verdict"] == "not comparable");
   }
   const Json answer = pair.Ask(full, empty);
-  CHECK(CellOf(answer, "(all 3 rows only in primary)", "primary_ms") == 0.55);
-  CHECK(CellOf(answer, "aten::mm", "verdict") == "only in primary");
+  CHECK(CellOf(answer, "(all 3 rows only in candidate)", "candidate_ms") == 0.55);
+  CHECK(CellOf(answer, "aten::mm", "verdict") == "only in candidate");
 }
 
 TEST_CASE("other models and other arguments") {
@@ -284,7 +284,7 @@ TEST_CASE("other models and other arguments") {
   const Json strange = pair.Ask(model, pair.Write("b", other, kH100));
   CHECK(ScoreOf(strange) == 0);
   CHECK(strange["comparability"]["verdict"] == "not comparable");
-  CHECK(CellOf(strange, "(all 2 rows only in comparison)", "comparison_ms") == 0.2);
+  CHECK(CellOf(strange, "(all 2 rows only in baseline)", "baseline_ms") == 0.2);
 
   // The same op with another batch: matched by name, and nothing is expected of it.
   TraceText batch;
@@ -294,7 +294,7 @@ TEST_CASE("other models and other arguments") {
   const Json larger = pair.Ask(model, pair.Write("c", batch, kH100));
   CHECK(CellOf(larger, "aten::mm", "shape") == "(other arguments)");
   CHECK(CellOf(larger, "aten::mm", "verdict") == "unknown");
-  CHECK(CellOf(larger, "aten::mm", "comparison_over_primary") == 2.0);
+  CHECK(CellOf(larger, "aten::mm", "baseline_over_candidate") == 2.0);
   CHECK(ScoreOf(larger) < 40);
 }
 
@@ -310,9 +310,9 @@ TEST_CASE("another number of steps") {
   Pair pair;
   const Json answer =
       pair.Ask(pair.Write("a", steps(4, 300), kH100), pair.Write("b", steps(2, 200), kH100));
-  CHECK(CellOf(answer, "aten::mm", "primary_ms") == 0.3);
-  CHECK(CellOf(answer, "aten::mm", "comparison_ms") == 0.2);
-  CHECK(CellOf(answer, "aten::mm", "primary_calls") == 1.0);
+  CHECK(CellOf(answer, "aten::mm", "candidate_ms") == 0.3);
+  CHECK(CellOf(answer, "aten::mm", "baseline_ms") == 0.2);
+  CHECK(CellOf(answer, "aten::mm", "candidate_calls") == 1.0);
   CHECK(ScoreOf(answer) == 100);
   CHECK(answer["notes"][0].get<std::string>().find("4 and 2 units") != std::string::npos);
 }
@@ -343,7 +343,7 @@ TEST_CASE("pages and files") {
     CHECK(std::filesystem::exists(file["path"].get<std::string>()));
   CHECK(std::filesystem::exists(out + "/comparison.xlsx"));
   const std::string tables = out + "/comparison_csvs";
-  CHECK(std::filesystem::exists(tables + "/ops_unique_args_only_baseline_primary.csv"));
+  CHECK(std::filesystem::exists(tables + "/ops_unique_args_only_baseline_candidate.csv"));
   // The tables that were written are a report's directory too, with one timeline.
   CHECK_FALSE(pair.Call(tables, tables, {}).is_error);
   // Nothing that we did not write is replaced.

@@ -124,7 +124,7 @@ std::string BothText(const char* what, const std::string& a, const std::string& 
 void AddMissing(const session::LoadedTrace& primary, const session::LoadedTrace& comparison,
                 Comparability* result) {
   for (const auto& [side, trace] :
-       {std::pair("primary", &primary), std::pair("comparison", &comparison)}) {
+       {std::pair("candidate", &primary), std::pair("baseline", &comparison)}) {
     // Nobody can stop this one, so that it cannot fail.
     for (const Quality& item : *QualityOf(*trace, Job()).value()) {
       if (item.remedy != "partial") continue;
@@ -150,8 +150,8 @@ Comparability AssessComparability(const session::LoadedTrace& primary,
   const Work b = WorkOf(comparison);
   if (!(a.calls > 0) || !(b.calls > 0)) {
     result.verdict = "not comparable";
-    if (!(a.calls > 0)) result.reasons.emplace_back("the primary trace has no GPU work");
-    if (!(b.calls > 0)) result.reasons.emplace_back("the comparison trace has no GPU work");
+    if (!(a.calls > 0)) result.reasons.emplace_back("the candidate trace has no GPU work");
+    if (!(b.calls > 0)) result.reasons.emplace_back("the baseline trace has no GPU work");
     AddMissing(primary, comparison, &result);
     return result;
   }

@@ -52,7 +52,7 @@ CompareRow AllUnmatched(const TraceComparison& result, bool primary) {
   CompareRow row;
   row.name = fmt::format("(all {} rows only in {})",
                          primary ? result.only_primary_rows : result.only_comparison_rows,
-                         primary ? "primary" : "comparison");
+                         primary ? "candidate" : "baseline");
   if (primary) {
     row.primary_ms = result.only_primary_ms;
     row.unexpected_ms = result.only_primary_ms;
@@ -92,10 +92,10 @@ Table CompareTable(const TraceComparison& result, analysis::GroupBy by) {
   if (shapes) table.columns.emplace_back("shape");
   table.columns.insert(
       table.columns.end(),
-      {"primary_ms", "comparison_ms", "primary_over_comparison", "comparison_over_primary",
-       "expected_primary_over_comparison", "unexpected_ms", "verdict", "primary_calls",
-       "comparison_calls", "bound", "expected_with_fixed_cost", "primary_roof_ms",
-       "comparison_roof_ms", "not_judged"});
+      {"candidate_ms", "baseline_ms", "candidate_over_baseline", "baseline_over_candidate",
+       "expected_candidate_over_baseline", "unexpected_ms", "verdict", "candidate_calls",
+       "baseline_calls", "bound", "expected_with_fixed_cost", "candidate_roof_ms",
+       "baseline_roof_ms", "not_judged"});
   table.rows.reserve(result.rows.size() + kUnmatchedRows);
   table.rows.push_back(CellsOf(AllUnmatched(result, true), shapes));
   table.rows.push_back(CellsOf(AllUnmatched(result, false), shapes));

@@ -8,10 +8,10 @@ namespace jarvis::findings {
 
 // Two rows for all that is in one trace only come first, whatever the rest is; then result.rows.
 inline constexpr std::size_t kUnmatchedRows = 2;
-// Columns: the name (as `by` is called), shape (by op), primary_ms, comparison_ms,
-// primary_over_comparison, comparison_over_primary, expected_primary_over_comparison,
-// unexpected_ms, verdict, primary_calls, comparison_calls, bound,
-// expected_with_fixed_cost, primary_roof_ms, comparison_roof_ms,
+// Columns: the name (as `by` is called), shape (by op), candidate_ms, baseline_ms,
+// candidate_over_baseline, baseline_over_candidate, expected_candidate_over_baseline,
+// unexpected_ms, verdict, candidate_calls, baseline_calls, bound,
+// expected_with_fixed_cost, candidate_roof_ms, baseline_roof_ms,
 // not_judged (why).
 Table CompareTable(const TraceComparison& result, analysis::GroupBy by);
 

@@ -342,8 +342,8 @@ std::string_view VerdictText(CompareVerdict verdict) {
     case CompareVerdict::kSlower: return "slower than expected";
     case CompareVerdict::kFaster: return "faster than expected";
     case CompareVerdict::kUnknown: return "unknown";
-    case CompareVerdict::kOnlyInPrimary: return "only in primary";
-    case CompareVerdict::kOnlyInComparison: return "only in comparison";
+    case CompareVerdict::kOnlyInPrimary: return "only in candidate";
+    case CompareVerdict::kOnlyInComparison: return "only in baseline";
   }
   return "";
 }

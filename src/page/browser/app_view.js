@@ -29,7 +29,7 @@ const isTime = (name) => /(^|_)(ms|us)$/.test(name);
 
 // What a click on an id asks: where a row is called, what a finding would save.
 const questionOf = (id, answer) => {
-  const trace = answer.trace ?? answer.primary;
+  const trace = answer.trace ?? answer.candidate;
   if (trace === undefined || typeof id !== "string") return null;
   if (/^(op|k|cat|m)\d+$/.test(id)) return {tool: "parent_chain", arguments: {trace, row: id}};
   if (/^f\d+$/.test(id)) return {tool: "what_if", arguments: {trace, changes: [id]}};

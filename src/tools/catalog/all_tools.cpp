@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "mcp/error_reply.h"
+#include "tools/catalog/argument_aliases.h"
 #include "tools/catalog/loading.h"
 #include "tools/catalog/schema_files.h"
 #include "tools/catalog/uri.h"
@@ -200,6 +201,7 @@ Status AddTool(session::Workspace& workspace, const Binding& binding, Json defin
                std::shared_ptr<const Names> present, const std::shared_ptr<Shelf>& shelf,
                const std::shared_ptr<CallLog>& log, mcp::ToolSet* tools) {
   mcp::ToolOptions options = mcp::ToolOptions::For(binding.cost);
+  options.aliases = ArgumentAliases(binding.name);
   // A call that has to wait for a load must not hold up those that do not.
   options.cost_of = [&workspace, usual = binding.cost](const Json& arguments) {
     const Json trace = arguments.value("trace", Json());

@@ -82,15 +82,15 @@ std::string PlatformNote(const PlatformChoice& primary, const PlatformChoice& co
   }
   const bool of_primary = !primary.platform;
   return fmt::format(
-      "no expected ratios: the {} trace: {}{}", of_primary ? "primary" : "comparison",
-      of_primary ? primary.note : comparison.note, of_primary ? "" : " (comparison_platform)");
+      "no expected ratios: the {} trace: {}{}", of_primary ? "candidate" : "baseline",
+      of_primary ? primary.note : comparison.note, of_primary ? "" : " (baseline_platform)");
 }
 
 // The primary and the comparison, in the order of files: the baseline first.
 Result<std::vector<session::ReportSource>> SourcesOf(session::Workspace& workspace,
                                                      const Json& arguments, Job& job) {
   std::vector<session::ReportSource> sources;
-  for (const char* side : {"comparison", "primary"}) {
+  for (const char* side : {"baseline", "candidate"}) {
     JV_ASSIGN(session::ReportSource source,
               OpenSource(workspace, arguments.at(side).get<std::string>(), job));
     sources.push_back(std::move(source));
@@ -146,7 +146,7 @@ Status AddFiles(const session::Workspace& workspace, const Json& arguments,
   if (!given) return {};
   documents::ComparisonRequest request;
   request.reports.sources = std::move(sources);
-  request.reports.names = {"comparison", "primary"};
+  request.reports.names = {"baseline", "candidate"};
   JV_ASSIGN(request.place.directory, workspace.files().ResolveOutput(*given));
   // As in all directories of an analysis, whose own tables are in perf_report_csvs.
   request.place.tables_folder = "comparison_csvs";
@@ -164,7 +164,7 @@ Status AddFiles(const session::Workspace& workspace, const Json& arguments,
     if (kFirst.contains(file.what)) answer->files.push_back({file.path, file.what, file.rows});
   }
   answer->notes.push_back(
-      fmt::format("{} tables in {}/{}; in those of the report the comparison is the baseline",
+      fmt::format("{} tables in {}/{}; differences in them are candidate minus baseline",
                   written.tables, request.place.directory, request.place.tables_folder));
   for (const std::string& note : written.notes)
     answer->notes.push_back(note);
@@ -197,7 +197,7 @@ Result<Answer> CompareTables(const session::Workspace& workspace, const Json& ar
                              std::vector<session::ReportSource> sources, Job& job) {
   session::CompareRequest request;
   request.sources = sources;
-  request.names = {"comparison", "primary"};
+  request.names = {"baseline", "candidate"};
   const bool of_jobs = !HasTimeline(sources[0]) && !HasTimeline(sources[1]);
   request.sheets = {of_jobs ? "collectives" : "gpu_timeline"};
   JV_ASSIGN(const session::ReportComparison comparison, session::CompareReports(request, job));
@@ -251,7 +251,7 @@ void AddRows(Table table, GroupBy by, std::uint64_t limit, Answer* answer) {
 std::string PictureOfChanges(const Answer& answer, GroupBy by) {
   const std::string_view name = findings::CompareName(by);
   const output::BarChart sides =
-      BarsOf(answer, {{name, "shape"}, {{"primary_ms", ""}, {"comparison_ms", ""}}});
+      BarsOf(answer, {{name, "shape"}, {{"candidate_ms", ""}, {"baseline_ms", ""}}});
   std::vector<std::pair<double, std::string>> changes;
   for (std::size_t i = 0; i < sides.groups.size(); ++i) {
     const double ms = sides.series[0].y[i].value_or(0) - sides.series[1].y[i].value_or(0);
@@ -265,11 +265,11 @@ std::string PictureOfChanges(const Answer& answer, GroupBy by) {
     bars.groups.push_back(std::move(group));
     bars.series[0].y.emplace_back(ms);
   }
-  return DrawBars({.title = fmt::format(
-                       "What takes more and less GPU time than in the comparison, by {}", name),
-                   .subtitle = answer.summary,
-                   .axis = "primary minus comparison, ms",
-                   .bars = std::move(bars)});
+  return DrawBars(
+      {.title = fmt::format("What takes more and less GPU time than in the baseline, by {}", name),
+       .subtitle = answer.summary,
+       .axis = "candidate minus baseline, ms",
+       .bars = std::move(bars)});
 }
 
 // What bears on the totals of either side, in a few words; load_trace has them whole.
@@ -278,7 +278,7 @@ void AddQuality(const session::LoadedTrace& primary, const session::LoadedTrace&
   constexpr double kLeastPercent = 1;
   std::string text;
   for (const auto& [side, trace] :
-       {std::pair("primary", &primary), std::pair("comparison", &comparison)}) {
+       {std::pair("candidate", &primary), std::pair("baseline", &comparison)}) {
     // Nobody can stop this one, so that it cannot fail.
     for (const findings::Quality& item : *findings::QualityOf(*trace, Job()).value()) {
       if (item.gpu_percent.value_or(0) < kLeastPercent) continue;
@@ -317,14 +317,14 @@ Result<bool> AddVerdict(const documents::ComparativeSide& candidate,
             findings::CompareTraces(candidate.side, baseline.side, by, job));
   answer->summary = documents::PairVerdict(facts);
   const findings::Comparability& comparability = facts.comparability();
-  answer->facts = {{"primary", primary.id()},
-                   {"comparison", comparison.id()},
+  answer->facts = {{"candidate", primary.id()},
+                   {"baseline", comparison.id()},
                    {"comparability",
                     {{"verdict", comparability.verdict},
                      {"score", comparability.score},
                      {"reasons", comparability.reasons}}},
-                   {"primary_times", TimesOf(facts.pair, 0)},
-                   {"comparison_times", TimesOf(facts.pair, 1)}};
+                   {"candidate_times", TimesOf(facts.pair, 0)},
+                   {"baseline_times", TimesOf(facts.pair, 1)}};
   if (const auto unlike = documents::UnlikeBases(facts.pair);
       !unlike.empty() && !facts.pair.balance.lines.empty())
     answer->facts["bases_not_alike"] = unlike;
@@ -353,7 +353,7 @@ Result<Answer> Compare(session::Workspace& workspace, const Json& arguments, Job
   const TracePtr comparison = sources[0].trace;
   const TracePtr primary = sources[1].trace;
   const std::string wanted[2] = {TextArgument(arguments, "platform").value_or(""),
-                                 TextArgument(arguments, "comparison_platform").value_or("")};
+                                 TextArgument(arguments, "baseline_platform").value_or("")};
   JV_ASSIGN(const PlatformChoice platform,
             ChoosePlatform(workspace.files(), wanted[0], primary.get()));
   JV_ASSIGN(const PlatformChoice other,
@@ -368,15 +368,15 @@ Result<Answer> Compare(session::Workspace& workspace, const Json& arguments, Job
   if (const auto cursor = TextArgument(arguments, "cursor")) {
     JV_ASSIGN(answer.offset, ReadCursor(answer.cursor_key, *cursor));
   }
-  const documents::ComparativeSide candidate{{*primary, platform.platform}, "primary"};
-  const documents::ComparativeSide baseline{{*comparison, other.platform}, "comparison"};
+  const documents::ComparativeSide candidate{{*primary, platform.platform}, "candidate"};
+  const documents::ComparativeSide baseline{{*comparison, other.platform}, "baseline"};
   JV_ASSIGN(const bool same_device,
             AddVerdict(candidate, baseline, by, arguments.at("limit").get<std::uint64_t>(), job,
                        &answer));
   AddQuality(*primary, *comparison, &answer);
   answer.notes.push_back(PlatformNote(platform, other, same_device));
   answer.notes.emplace_back(
-      "unexpected_ms = primary_ms - expected * comparison_ms, as expected within 15 %; 3 µs a "
+      "unexpected_ms = candidate_ms - expected * baseline_ms, as expected within 15 %; 3 µs a "
       "kernel "
       "count as fixed cost, so small ones may come near 1; rows by it, unknown ones by the "
       "difference");
@@ -384,7 +384,7 @@ Result<Answer> Compare(session::Workspace& workspace, const Json& arguments, Job
       AddPageAndFiles(workspace, arguments, candidate, baseline, std::move(sources), job, &answer));
   answer.next = {{"ops_summary",
                   {{"trace", primary->id()}, {"by", by_name}},
-                  "row ids of the primary's rows, for parent_chain"}};
+                  "row ids of the candidate's rows, for parent_chain"}};
   if (WantsPicture(arguments)) answer.picture = PictureOfChanges(answer, by);
   return answer;
 }

@@ -80,7 +80,7 @@ bool AllEqual(const Table& summary) {
 
 void AddTimes(const Pair& pair, Answer* answer) {
   const Shares shares = SharesOf(pair.diff());
-  answer->facts["comparison"] = pair.traces[1]->id();
+  answer->facts["baseline"] = pair.traces[1]->id();
   for (const int side : {0, 1}) {
     answer->facts[side == 0 ? "trace1" : "trace2"] = {
         {"gpu_ms", output::Rounded(Ms(shares.all[side]))},
@@ -94,7 +94,7 @@ void AddTimes(const Pair& pair, Answer* answer) {
 void AddNotes(const Pair& pair, Answer* answer) {
   const Shares shares = SharesOf(pair.diff());
   answer->notes.push_back(
-      "ratio and difference are trace 2 (comparison) against trace 1 (primary); gpu time is the "
+      "ratio and difference are trace 2 (baseline) against trace 1 (candidate); gpu time is the "
       "busy time of what is compared as one");
   if (shares.unlinked[0] > 0 || shares.unlinked[1] > 0) {
     answer->notes.push_back(fmt::format(
@@ -173,7 +173,7 @@ void AnswerCalls(const Pair& pair, const Json& arguments, Answer* answer) {
   if (!answer->rows.empty()) {
     answer->next = {
         {"trace_diff",
-         {{"primary", pair.traces[0]->id()}, {"comparison", pair.traces[1]->id()}, {"by", "role"}},
+         {{"candidate", pair.traces[0]->id()}, {"baseline", pair.traces[1]->id()}, {"by", "role"}},
          "the same by part of the model"}};
   }
 }
@@ -302,7 +302,7 @@ Status WriteFiles(const Pair& pair, const session::Workspace& workspace, const J
 Result<Answer> TraceDiffTool(session::Workspace& workspace, const Json& arguments, Job& job) {
   Pair pair;
   for (const int side : {0, 1}) {
-    const char* name = side == 0 ? "primary" : "comparison";
+    const char* name = side == 0 ? "candidate" : "baseline";
     JV_ASSIGN(pair.traces[side], OpenTrace(workspace, {{"trace", arguments.at(name)}}, job));
   }
   const bool compatible = arguments.at("compat").get<std::string>() == "tracelens";

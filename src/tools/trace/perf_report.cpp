@@ -82,13 +82,13 @@ Result<PlatformChoice> PlatformOf(const io::FilePolicy& files, const Json& argum
 
 // The trace to compare with; null: none was named.
 Result<TracePtr> ComparisonOf(session::Workspace& workspace, const Json& arguments, Job& job) {
-  const auto capture = TextArgument(arguments, "comparison_capture");
-  if (!arguments.contains("comparison")) {
+  const auto capture = TextArgument(arguments, "baseline_capture");
+  if (!arguments.contains("baseline")) {
     if (!capture) return nullptr;
-    return Fail(ErrorCode::kBadValue, "comparison_capture needs a comparison",
-                "give comparison, or capture for the trace itself");
+    return Fail(ErrorCode::kBadValue, "baseline_capture needs a baseline",
+                "give baseline, or capture for the trace itself");
   }
-  Json asked = {{"trace", arguments.at("comparison")}};
+  Json asked = {{"trace", arguments.at("baseline")}};
   if (capture) asked["capture"] = *capture;
   return OpenTrace(workspace, asked, job);
 }
