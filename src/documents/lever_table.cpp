@@ -62,6 +62,13 @@ std::string LeverRows::WhyWide(const findings::Finding& finding) const {
                                                        : ": how much of it can go is not known";
 }
 
+// "about 110 ms: " before a range whose ends are far apart.
+std::string Expected(const findings::Analysis& analysis, const findings::Range& ms) {
+  constexpr double kApart = 1.4;  // the high end over the low one
+  if (findings::IsWide(ms) || ms.high < kApart * ms.low) return "";
+  return fmt::format("about {}: ", EachMs(analysis, ms.mid));
+}
+
 // Of communication that nothing hides: without it the host binds.
 bool LeverRows::HasJoint(const findings::Finding& finding) const {
   if (!finding.bound_ms || !finding.joint_ms || findings::BestWall(finding) != nullptr)
@@ -105,7 +112,8 @@ std::vector<std::string> LeverRows::Row(const findings::Finding& finding) const 
     alone = ShowsLater(finding)
                 ? "next to nothing"
                 : EachRange(analysis_, findings::BestWall(finding)->ms) + WhyWide(finding);
-    after = fmt::format("{} ({}){}", AfterRange(analysis_, *best), AfterShare(analysis_, *best),
+    after = fmt::format("{}{} ({}){}", Expected(analysis_, findings::AfterOthers(*best)),
+                        AfterRange(analysis_, *best), AfterShare(analysis_, *best),
                         ShowsAfter(analysis_, finding));
     path = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
   } else if (finding.bound_ms) {
@@ -142,8 +150,8 @@ std::vector<std::string> LeverRows::Row(const ActionGroup& group) const {
   cells[0] = fmt::format("{}", fmt::join(numbers, ", "));
   cells[2] = fmt::format("{}", fmt::join(titles, "; "));
   if (!later) cells[3] = SumRange(analysis_, AloneOf(group)) + WhyWide(*group.front());
-  cells[4] = fmt::format("{} ({}){}", SumRange(analysis_, after), SumShare(analysis_, after),
-                         ShowsAfter(analysis_, *group.front()));
+  cells[4] = fmt::format("{}{} ({}){}", Expected(analysis_, after), SumRange(analysis_, after),
+                         SumShare(analysis_, after), ShowsAfter(analysis_, *group.front()));
   return cells;
 }
 

@@ -73,7 +73,8 @@ class Advisor {
     }
   }
   void TuneGemm() {
-    if (context_.compiled) B(Advice::kMaxAutotune);
+    const bool by_library = context_.amd && context_.replays;
+    if (context_.compiled && !context_.autotuned && !by_library) B(Advice::kMaxAutotune);
     if (!context_.amd || context_.before_torch2) return;
     if (context_.tunable_op == WorkContext::TunableOp::kReads) B(Advice::kTuneMissing);
     if (context_.tunable_op == WorkContext::TunableOp::kUnknown) B(Advice::kTuneHipblaslt);
@@ -153,7 +154,8 @@ class Advisor {
   // Inductor fused all that it could: what is left is a product before it.
   void Generated() {
     const bool reduction = Subject("triton_red_") || Subject("triton_per_");
-    if (!reduction) B(Advice::kFuseIntoProduct);
+    const bool named = !Subject("triton_ ") && f_.subject != "triton_";
+    if (!reduction && named && !context_.autotuned) B(Advice::kFuseIntoProduct);
   }
 
   void Other() {

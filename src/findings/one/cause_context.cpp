@@ -182,9 +182,10 @@ CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
   }
   // No compiler chooses the kernel of a library's own op.
   const bool own = !operation.name.starts_with("aten::");
-  const bool compiles = work_.compiled && !own && !work_.IsServer();
+  const bool compiles = work_.compiled && !work_.autotuned && !own && !work_.IsServer();
   const TunedBy compiled = {
-      "Compile with `mode=\"max-autotune\"`, which times Triton's and the "
+      "Compile with `mode=\"max-autotune\"`, if that is not its mode yet; it times Triton's and "
+      "the "
       "library's kernels for these sizes",
       {"max_autotune", true}};
   if (work_.amd && work_.tunable_op == WorkContext::TunableOp::kReads) {
@@ -198,7 +199,9 @@ CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
   if (work_.amd && !work_.before_torch2) {
     constexpr std::string_view kTunable =
         "une hipBLASLt for these sizes: PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run";
-    if (!compiles) return {fmt::format("T{}", kTunable), {"tunable_op"}};
+    // Compiled code that replays graphs may be tuned by its compiler, and what the library still
+    // computes is not.
+    if (!compiles || work_.replays) return {fmt::format("T{}", kTunable), {"tunable_op"}};
     return {fmt::format("{}. Or t{}", compiled.words, kTunable), compiled.way};
   }
   if (compiles) return compiled;

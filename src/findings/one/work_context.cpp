@@ -135,6 +135,9 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
   context->cut_experts = TensorRanks(workload[WorkloadPart::kParallelism].value);
   const trace::EventStore& events = trace.events();
   const NamesSeen names(events);
+  context->autotuned =
+      names.Device("triton_tem_") || names.Device("triton_mm") || names.Device("triton_bmm");
+  context->replays = names.Host("GraphLaunch");
   context->pipelined_exchange = names.Host("start_sparse_data_dist");
   context->own_loader = names.Host("_SingleProcessDataLoaderIter");
   context->worker_loader = names.Host("_MultiProcessingDataLoaderIter");

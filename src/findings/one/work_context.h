@@ -16,6 +16,8 @@ enum class Engine : std::uint8_t { kNone, kVllm, kSglang, kTensorRt, kDiffusers 
 struct WorkContext {
   bool training = false;   // backward work or an optimizer
   bool compiled = false;   // kernels that Inductor generated, or a compiled function
+  bool autotuned = false;  // some of these are products: the compiler has timed them (max-autotune)
+  bool replays = false;    // graphs of the GPU are launched
   bool optimizer = false;  // an optimizer's step is marked
   bool foreach_optimizer = false;
   std::uint64_t sync_calls = 0;  // of runtime calls below ops that wait for the GPU
