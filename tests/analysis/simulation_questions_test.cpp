@@ -37,6 +37,47 @@ TEST_CASE("questions beyond what is done already") {
   }
 }
 
+// Ten batches: `wait` us for a loader's workers, then a kernel of 300.
+Loaded Fed(double wait, const char* loader) {
+  TraceText text;
+  double at = 0, free = 0;
+  for (int i = 0; i < 10; ++i) {
+    if (wait > 0) text.Annotation(loader, at, wait);
+    at += wait;
+    const double start = std::max(at + 10, free);
+    text.Op("aten::mm", at + 1, 8).Runtime("cudaLaunchKernel", at + 2, 4, 2 * i + 1);
+    text.Kernel("k", start, 300, 2 * i + 1);
+    free = start + 301;
+    text.Op("aten::item", at + 12, free - at)
+        .Runtime("cudaDeviceSynchronize", at + 13, free + 6 - at - 13, 2 * i + 2);
+    at = free + 20;
+  }
+  return Load(text);
+}
+
+TEST_CASE("workers that are waited for deliver no sooner for being asked sooner") {
+  constexpr const char* kWorkers = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+  constexpr const char* kItself = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+  const auto saved = [](const Loaded& loaded, std::vector<Change> changes) {
+    return SimulationOf(loaded).WhatIf(changes).saved_ms;
+  };
+  const Loaded fed = Fed(5000, kWorkers);
+  // Ten kernels half as long: nothing, but behind the last batch.
+  CHECK(saved(fed, {Scaled(fed, "k", 0.5)}) == doctest::Approx(0.15).epsilon(0.1));
+  // A process that loads by itself begins as much sooner.
+  const Loaded itself = Fed(5000, kItself);
+  CHECK(saved(itself, {Scaled(itself, "k", 0.5)}) == doctest::Approx(1.5).epsilon(0.1));
+  // Enough workers: then the kernels show.
+  std::vector<HostStretch> waits;
+  for (double at = 0; waits.size() < 10; at += 5000 + 331)
+    waits.push_back({kAllTracks, static_cast<std::int64_t>(at * 1000),
+                     static_cast<std::int64_t>(at + 5000) * 1000});
+  const double alone = saved(fed, {ScaleHost{waits, 0}});
+  CHECK(alone > 40);
+  CHECK(saved(fed, {ScaleHost{waits, 0}, Scaled(fed, "k", 0.5)}) - alone ==
+        doctest::Approx(1.5).epsilon(0.1));
+}
+
 TEST_CASE("stretches of the host may come in any order and lie anywhere") {
   Machine machine;
   for (int i = 0; i < 200; ++i)

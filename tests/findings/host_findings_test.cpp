@@ -156,6 +156,24 @@ TEST_CASE("the host waits for the GPU again and again") {
   CHECK(BestWall(finding)->ms.mid == doctest::Approx(4).epsilon(0.1));
 }
 
+TEST_CASE("a value that is read back after a check for NaN is that check's") {
+  const auto advice = [](std::string_view check) {
+    TraceText text;
+    for (int i = 0; i < 40; ++i) {
+      const double at = 200.0 * i;
+      text.OpWithKernel("aten::mm", at, 10, "k", at + 12, 80, 3 * i + 1);
+      text.OpWithKernel(check, at + 12, 6, "k2", at + 93, 3, 3 * i + 2);
+      text.OpWithKernel("aten::any", at + 20, 6, "k3", at + 97, 3, 3 * i + 3);
+      text.Op("aten::is_nonzero", at + 28, 80).Op("aten::item", at + 29, 78);
+      text.Runtime("cudaStreamSynchronize", at + 30, 75, 1000 + i);
+    }
+    const Analyzed one = Analyze(text);
+    return HostFinding(one, "synchronisation", HostCauseKind::kWaits).path_a.front().advice;
+  };
+  CHECK(advice("aten::isnan") == Advice::kDropChecks);
+  CHECK(advice("aten::gt") == Advice::kAvoidScalars);
+}
+
 TEST_CASE("a wait while the GPU has work queued costs nothing") {
   TraceText text;
   for (int i = 0; i < 40; ++i) {

@@ -51,6 +51,34 @@ const PairLever* LeverOf(const ComparedPair& pair, WorkKind work) {
   return nullptr;
 }
 
+TEST_CASE("kinds of memory-bound work are one line where one side fuses them") {
+  const auto chain = [](bool fused) {
+    TraceText text;
+    text.OpWithKernel("aten::mm", 0, 50, "Cijk_Alik_Bljk_B", 100, 500, 1);
+    const char* const kernels[] = {"vectorized_elementwise_kernel", "layer_norm_kernel",
+                                   "reduce_kernel"};
+    for (int i = 0; i < 3; ++i)
+      text.OpWithKernel("aten::op", 60 + 20 * i, 15, fused ? "triton_poi_fused_add_0" : kernels[i],
+                        601 + 201 * i, fused ? 60 : 200, 2 + i);
+    return text;
+  };
+  const auto eager = Analyze(chain(false), "MI300X");
+  const auto fused = Analyze(chain(true), "MI300X");
+  const ComparedPair apart = Compare(fused, "MI300X", eager, "MI300X");
+  const auto lines = [](const ComparedPair& pair) {
+    double sum = 0;
+    int folded = 0;
+    for (const BalanceLine& line : pair.balance.lines) {
+      sum += line.difference_ms();
+      folded += !line.work && !line.idle && line.ms[1] > 0.5 ? 1 : 0;
+    }
+    CHECK(sum == doctest::Approx(pair.balance.ms[0] - pair.balance.ms[1]));
+    return folded;
+  };
+  CHECK(lines(apart) == 1);
+  CHECK(lines(Compare(eager, "MI300X", eager, "MI300X")) == 0);
+}
+
 TEST_CASE("products at a lower share of the peak are not explained by the devices") {
   // 69 % of the H100's peak against 38 % of the MI300X's.
   const auto h100 = Analyze(Layer(200, 300, 0), "H100");

@@ -70,7 +70,13 @@ TEST_CASE("memory that is only taken, or given back in one flush, is growth") {
     text->Runtime("cudaMalloc", at + 800, 90, 1010);
     return 900.0;
   });
-  CHECK(FoundBy(Analyze(flush), Pattern::kAllocatorChurn) == nullptr);
+  const Analyzed emptied = Analyze(flush);
+  CHECK(FoundBy(emptied, Pattern::kAllocatorChurn) == nullptr);
+  const Finding* finding = FoundBy(emptied, Pattern::kAllocatorFlush);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->host->total_ms == doctest::Approx(9 * 0.09));
+  CHECK(FoundBy(Analyze(Allocating(false)), Pattern::kAllocatorFlush) == nullptr);
+  CHECK(FoundBy(Analyze(Allocating(true)), Pattern::kAllocatorFlush) == nullptr);
 }
 
 TEST_CASE("a cache that is emptied in mid-run is no first call") {

@@ -82,6 +82,20 @@ TEST_CASE("idle time has the cause that the launching thread shows") {
   CHECK(BoundOf(kept.base, kept.books).kind == BoundKind::kHost);
 }
 
+TEST_CASE("what passes right beside a wait for data, and no longer than it, hands the batch over") {
+  const auto input_us = [](double wait) {
+    TraceText t;
+    t.Annotation("ProfilerStep#1", 0, 40'000);
+    t.OpWithKernel("aten::mm", 10, 50, "ampere_sgemm_128x64_tn", 100, 500, 1);
+    t.Annotation("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 1000, wait);
+    // 5 ms between the batch and the next op, in which nothing was recorded.
+    t.OpWithKernel("aten::mm", 6000 + wait, 50, "ampere_sgemm_128x64_tn", 6100 + wait, 500, 2);
+    return KeptOf(t).Idle(IdleCause::kInput);
+  };
+  CHECK(input_us(20'000) >= 25'000);
+  CHECK(input_us(2'000) < 3'000);
+}
+
 TEST_CASE("a call that only its first time takes long is one-time, not work of the host") {
   TraceText t;
   t.Annotation("ProfilerStep#1", 0, 91'000);
@@ -128,9 +142,8 @@ TEST_CASE("lines that compute nothing have a bound, those that compute have none
   CHECK(of(WorkKind::kProduct).basis == "not assessed");
   KnownFloors floors;
   floors[static_cast<std::size_t>(WorkKind::kProduct)] = {1'000'000, 400'000, "a floor"};
-  CHECK(BoundsOf(kept.books, floors)
-            .work[static_cast<std::size_t>(WorkKind::kProduct)]
-            .ns == 600'000);
+  CHECK(BoundsOf(kept.books, floors).work[static_cast<std::size_t>(WorkKind::kProduct)].ns ==
+        600'000);
   // Of a kind whose time is mostly without a floor nothing is said.
   floors[static_cast<std::size_t>(WorkKind::kProduct)] = {300'000, 100'000, "a floor"};
   CHECK_FALSE(BoundsOf(kept.books, floors)

@@ -42,12 +42,14 @@ const findings::GapGroup* Analyzed::Gap(std::string_view name) const {
   return nullptr;
 }
 
-Analyzed Analyze(const TraceText& text, std::string_view platform) {
+Analyzed Analyze(const TraceText& text, std::string_view platform, std::string_view members) {
   static int number = 0;
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() /
       ("workflow_test." + std::to_string(getpid()) + "." + std::to_string(++number) + ".json");
-  std::ofstream(path) << text.Json();
+  std::string json = text.Json();
+  if (!members.empty()) json.insert(json.find('{') + 1, std::string(members) + ",");
+  std::ofstream(path) << json;
   Job job;
   auto trace = session::LoadTrace(path.string(), 1, job);
   std::filesystem::remove(path);

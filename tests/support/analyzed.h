@@ -21,8 +21,9 @@ struct Analyzed {
   const findings::GapGroup* Gap(std::string_view name) const;
 };
 
-// `platform` empty: none known.
-Analyzed Analyze(const TraceText& text, std::string_view platform = "MI300X");
+// `platform` empty: none known. `members`: of the trace's object, beside its events.
+Analyzed Analyze(const TraceText& text, std::string_view platform = "MI300X",
+                 std::string_view members = {});
 
 // "Input Dims" and "Input type" of operands of one type: Shapes("[[4,8],[8,2]]", "c10::BFloat16").
 std::string Shapes(std::string_view dims, std::string_view type, int operands = 2);
