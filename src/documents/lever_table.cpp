@@ -107,7 +107,6 @@ std::vector<std::string> LeverRows::Row(const findings::Finding& finding) const 
   std::string alone(kAbsentText), after(kAbsentText), path(kAbsentText);
   if (finding.one_off && best != nullptr) {
     alone = Ms(OnceMs(finding)) + ", once";
-    path = finding.wall_a ? "A" : "B";
   } else if (best != nullptr) {
     alone = ShowsLater(finding)
                 ? "next to nothing"
@@ -127,6 +126,7 @@ std::vector<std::string> LeverRows::Row(const findings::Finding& finding) const 
     alone = EachRange(analysis_, *finding.savings_ms) + " of GPU time";
   }
   const FindingText words = WordsOf(finding);
+  if (finding.one_off && best != nullptr) path = words.chosen == 'B' ? "B" : "A";
   return {fmt::format("[{}](#{})", finding.global_rank, Anchor(finding.id)),
           FirstClause(words.action),
           WithoutDirectories(words.title),
@@ -173,18 +173,27 @@ const findings::Finding* HostLever(const std::vector<ActionGroup>& groups) {
   return nullptr;
 }
 
-// A large line of the base that no recommendation is about is said to be none.
-std::vector<std::string> UncoveredRow(const findings::Analysis& analysis,
-                                      const findings::UncoveredLine& line) {
+// Large lines of the base that no recommendation is about are said to be none.
+std::vector<std::string> UncoveredRow(const findings::Analysis& analysis) {
   const std::string dash(kAbsentText);
-  const std::string name = line.work ? LineWords(*line.work) : "GPU idle: the host";
-  return {
-      dash,
-      "Nothing is known to shorten it",
-      fmt::format("{}, {} ({})", name, EachMs(analysis, line.ms), BaseShare(analysis, line.ms)),
-      line.bound_ms ? fmt::format("at most {}", EachMs(analysis, *line.bound_ms)) : "not assessed",
-      "in no sum",
-      dash};
+  std::vector<std::string> names;
+  double bound_ms = 0;
+  bool assessed = true;
+  for (const findings::UncoveredLine& line : analysis.uncovered) {
+    assessed = assessed && line.bound_ms;
+    bound_ms += line.bound_ms.value_or(0);
+    if (names.size() == kUncoveredMost) continue;
+    names.push_back(fmt::format("{}, {} ({})",
+                                line.work ? LineWords(*line.work) : "GPU idle because of the host",
+                                EachMs(analysis, line.ms), BaseShare(analysis, line.ms)));
+  }
+  if (analysis.uncovered.size() > names.size()) names.push_back("others");
+  return {dash,
+          "No way to shorten these is known from this recording",
+          fmt::format("{}", fmt::join(names, "; ")),
+          assessed ? fmt::format("at most {}", EachMs(analysis, bound_ms)) : "not assessed",
+          "in no sum",
+          dash};
 }
 
 }  // namespace
@@ -218,8 +227,7 @@ std::string LeverTable(const findings::Analysis& analysis, const TextEdits& edit
       ++told;
     }
   }
-  for (std::size_t i = 0; i < std::min(kUncoveredMost, analysis.uncovered.size()); ++i)
-    table.Row(UncoveredRow(analysis, analysis.uncovered[i]));
+  if (!analysis.uncovered.empty()) table.Row(UncoveredRow(analysis));
   if (analysis.wall.together_ms) {
     const std::string dash(kAbsentText);
     const auto further = findings::TogetherOf(std::span(analysis.findings).subspan(cards));

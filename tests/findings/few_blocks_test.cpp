@@ -21,7 +21,7 @@ constexpr const char* kUnits = R"("deviceProperties":[{"id":0,"name":"H100","num
 
 // 40 calls of an op with a kernel of `blocks` blocks and `us` microseconds, beside one that fills
 // the device.
-TraceText Calls(std::string_view op, std::string_view kernel, int blocks, double us) {
+TraceText CallsOf(std::string_view op, std::string_view kernel, int blocks, double us) {
   TraceText text;
   double at = 10;
   for (int i = 0; i < 40; ++i) {
@@ -42,7 +42,7 @@ const Finding* FewBlocks(const Analyzed& one) {
 }
 
 TEST_CASE("a kernel on a few of the compute units is a finding, at most as fast as all of them") {
-  const Analyzed one = Analyze(Calls("my::scan", "scan_kernel", 18, 97), "H100", kUnits);
+  const Analyzed one = Analyze(CallsOf("my::scan", "scan_kernel", 18, 97), "H100", kUnits);
   const Finding* finding = FewBlocks(one);
   REQUIRE(finding != nullptr);
   CHECK(finding->subject == "my::scan");
@@ -53,24 +53,24 @@ TEST_CASE("a kernel on a few of the compute units is a finding, at most as fast 
 }
 
 TEST_CASE("grids that fill half of the device, short kernels and collectives are none") {
-  CHECK(FewBlocks(Analyze(Calls("my::scan", "scan_kernel", 67, 97), "H100", kUnits)) == nullptr);
-  CHECK(FewBlocks(Analyze(Calls("my::scan", "scan_kernel", 18, 12), "H100", kUnits)) == nullptr);
+  CHECK(FewBlocks(Analyze(CallsOf("my::scan", "scan_kernel", 67, 97), "H100", kUnits)) == nullptr);
+  CHECK(FewBlocks(Analyze(CallsOf("my::scan", "scan_kernel", 18, 12), "H100", kUnits)) == nullptr);
   CHECK(FewBlocks(Analyze(
             Calls("record_param_comms", "ncclDevKernel_AllReduce_Sum_f32_RING_LL()", 18, 97),
             "H100", kUnits)) == nullptr);
   // How many units there are is not known.
-  CHECK(FewBlocks(Analyze(Calls("my::scan", "scan_kernel", 18, 97), "H100")) == nullptr);
+  CHECK(FewBlocks(Analyze(CallsOf("my::scan", "scan_kernel", 18, 97), "H100")) == nullptr);
 }
 
 TEST_CASE("large lines that no finding is about are named") {
-  const Analyzed one = Analyze(Calls("my::scan", "scan_kernel", 67, 97), "H100", kUnits);
+  const Analyzed one = Analyze(CallsOf("my::scan", "scan_kernel", 67, 97), "H100", kUnits);
   REQUIRE(one.analysis.uncovered.size() == 1);
   const UncoveredLine& line = one.analysis.uncovered.front();
   CHECK(line.work == ledger::WorkKind::kUnknown);
   CHECK_FALSE(line.bound_ms.has_value());  // nothing rates them
   CHECK(line.ms == doctest::Approx(40 * 0.197));
   // Half of the kind's time has a way out.
-  const Analyzed covered = Analyze(Calls("my::scan", "scan_kernel", 18, 110), "H100", kUnits);
+  const Analyzed covered = Analyze(CallsOf("my::scan", "scan_kernel", 18, 110), "H100", kUnits);
   REQUIRE(FewBlocks(covered) != nullptr);
   CHECK(covered.analysis.uncovered.empty());
 }

@@ -106,6 +106,7 @@ class StopMaker {
     if (most != ops.end()) facts.push_back(StructureText("op", most->first));
     Add("allocator", hip ? "hipMalloc and hipFree calls" : "cudaMalloc and cudaFree calls", rule,
         std::move(facts), time, {std::move(waits)});
+    out_.findings.back().count = calls.size();  // one right behind the other are one stretch
   }
 
   // Stops with a holder are one finding, those without another.
