@@ -139,7 +139,10 @@ void AddFindings(const findings::Analysis& analysis, std::set<trace::EventIndex>
     // What was added about the host is no GPU work, and how long the GPU waits for it is not known.
     const bool of_host = finding.host != nullptr ||
                          (finding.by_hand != nullptr && finding.tier == findings::Tier::kSystem);
-    if (of_host || finding.one_off || finding.subject == "communication" || !large) continue;
+    // A change of the whole workload is no place where time goes: the places are rows themselves.
+    const bool of_all = finding.rule == findings::Pattern::kNarrowerPrecision;
+    if (of_host || of_all || finding.one_off || finding.subject == "communication" || !large)
+      continue;
     const std::vector<std::string> ids = OperationsOf(analysis, finding);
     if (ids.size() == 1) continue;  // the operation's own row says more
     const std::set<trace::EventIndex> own = EventsOf(analysis, finding);

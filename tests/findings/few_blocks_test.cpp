@@ -56,7 +56,7 @@ TEST_CASE("grids that fill half of the device, short kernels and collectives are
   CHECK(FewBlocks(Analyze(CallsOf("my::scan", "scan_kernel", 67, 97), "H100", kUnits)) == nullptr);
   CHECK(FewBlocks(Analyze(CallsOf("my::scan", "scan_kernel", 18, 12), "H100", kUnits)) == nullptr);
   CHECK(FewBlocks(Analyze(
-            Calls("record_param_comms", "ncclDevKernel_AllReduce_Sum_f32_RING_LL()", 18, 97),
+            CallsOf("record_param_comms", "ncclDevKernel_AllReduce_Sum_f32_RING_LL()", 18, 97),
             "H100", kUnits)) == nullptr);
   // How many units there are is not known.
   CHECK(FewBlocks(Analyze(CallsOf("my::scan", "scan_kernel", 18, 97), "H100")) == nullptr);

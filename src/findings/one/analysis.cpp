@@ -15,6 +15,7 @@
 #include "findings/one/calls.h"
 #include "findings/one/causes.h"
 #include "findings/one/cpu_findings.h"
+#include "findings/one/dense_experts.h"
 #include "findings/one/embedding_causes.h"
 #include "findings/one/epilogue_causes.h"
 #include "findings/one/estimates.h"
@@ -93,6 +94,8 @@ class Analyzer {
       structures_.push_back(std::move(finding));
     if (auto narrower = FindNarrowerPrecision(calls, *frames_->kinds, out_.context))
       structures_.push_back(std::move(*narrower));
+    if (auto dense = FindDenseExperts(calls, out_.categories))
+      structures_.push_back(std::move(*dense));
     for (Finding& finding : FindSameWork(calls, *frames_->kinds, out_.categories))
       structures_.push_back(std::move(finding));
     FindReplayCauses(calls, out_.context, &out_.categories);

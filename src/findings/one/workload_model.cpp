@@ -11,6 +11,7 @@
 
 #include "analysis/attribution/attribution.h"
 #include "base/text.h"
+#include "findings/one/model_names.h"
 #include "perf/iteration_annotation.h"
 
 namespace jarvis::findings {
@@ -55,32 +56,6 @@ bool IsBuildingBlock(const ModulePlace& place) {
 
 bool IsNormClass(std::string_view name) {
   return ContainsNoCase(name, "norm");
-}
-
-// Number of convolutions of a forward pass: the residual network of that depth.
-std::string_view ResNetOf(std::uint64_t convolutions) {
-  switch (convolutions) {
-    case 20: return "ResNet-18";
-    case 36: return "ResNet-34";
-    case 53: return "ResNet-50";
-    case 104: return "ResNet-101";
-    case 155: return "ResNet-152";
-    default: return "";
-  }
-}
-
-// The published sizes of vision transformers.
-std::string_view VitOf(std::int64_t hidden, std::int64_t heads) {
-  struct Row {
-    std::int64_t hidden, heads;
-    std::string_view name;
-  };
-  for (const Row& row :
-       {Row{192, 3, "ViT-Ti"}, Row{384, 6, "ViT-S"}, Row{768, 12, "ViT-B"}, Row{1024, 16, "ViT-L"},
-        Row{1280, 16, "ViT-H"}, Row{1408, 16, "ViT-g"}, Row{1664, 16, "ViT-G"}}) {
-    if (row.hidden == hidden && row.heads == heads) return row.name;
-  }
-  return "";
 }
 
 class ModelTeller {
@@ -129,7 +104,10 @@ class ModelTeller {
   }
 
   void FromModules() {
-    out_.Set(WorkloadPart::kModel, std::string(main_->name), Certainty::kRecorded,
+    const std::string_view known = PublishedName(main_->name);
+    out_.Set(WorkloadPart::kModel,
+             known.empty() ? std::string(main_->name) : fmt::format("{} ({})", known, main_->name),
+             Certainty::kRecorded,
              fmt::format("module class with {:.0f} % of the time of computing{}{}",
                          100 * ShareOfCompute(main_->gpu_us), main_->file.empty() ? "" : ", ",
                          main_->file));
@@ -179,6 +157,15 @@ class ModelTeller {
   void Residual() {
     const std::uint64_t norms = Ops({"aten::batch_norm"}).count;
     const std::uint64_t convolutions = Convolutions();
+    if (MainIs({"vgg"}) && convolutions % passes_ == 0) {
+      const std::string_view depth = VggOf(convolutions / passes_);
+      WorkloadField& model = out_[WorkloadPart::kModel];
+      if (depth.empty()) return;
+      model.evidence.push_back(
+          fmt::format("{} convolutions a forward pass", convolutions / passes_));
+      model.value = depth;
+      return;
+    }
     if (convolutions == 0 || norms == 0) return;
     const std::uint64_t each = OfOnePass(convolutions);
     const std::string_view name = ResNetOf(each);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "findings/one/dense_experts.h"
 #include "perf/iteration_annotation.h"
 
 namespace jarvis::findings {
@@ -327,7 +328,23 @@ class SizeFinder {
     out_.gemms.clear();
   }
 
+  // Modules called experts, and how many of one class each of them calls.
+  void ExpertModules() {
+    for (const ModulePlace& place : facts_.modules) {
+      if (!IsExpertsModule(place.name)) continue;
+      experts_seen_ = true;
+      for (const std::uint32_t at : place.children) {
+        const ModulePlace& child = facts_.modules[at];
+        const bool several = place.instances > 0 && child.instances >= 2 * place.instances &&
+                             child.instances % place.instances == 0;
+        if (several && 2 * child.gpu_us > place.gpu_us && !out_.experts)
+          out_.experts = static_cast<std::int64_t>(child.instances / place.instances);
+      }
+    }
+  }
+
   void Experts() {
+    ExpertModules();
     out_.has_experts = experts_seen_;
     if (!experts_seen_) {
       out_.local_experts.reset();
