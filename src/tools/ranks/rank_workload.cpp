@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kCategoriesMax = 6;
 constexpr std::size_t kOpsShown = 3;
 constexpr std::size_t kNameBytes = 60;
-constexpr std::size_t kComputeLevers = 3;
+constexpr std::size_t kLeversKept = 6;
 constexpr double kCategoryShare = 0.01;  // of the computation
 
 // Ranks by how much they compute, the most first, as far as each has a file of its own.
@@ -80,6 +80,7 @@ RankWorkload::Lever LeverOf(const findings::Analysis& analysis, const findings::
   RankWorkload::Lever lever;
   lever.title = text.title;
   lever.gpu_ms = finding.savings_ms->high;
+  lever.of_host = finding.host != nullptr || finding.category == "cpu_idle";
   lever.paths = {.b = OfPath(text.path_b), .a = OfPath(text.path_a)};
   if (lever.paths.a.empty() && IsBesideAnAdd(analysis, finding))
     lever.paths.a =
@@ -134,7 +135,7 @@ RankWorkload WorkloadOf(const findings::Analysis& analysis, std::int64_t rank) {
   }
   std::vector<const findings::Finding*> levers;
   for (const findings::Finding& finding : analysis.findings) {
-    if (finding.tier != findings::Tier::kSystem && finding.savings_ms &&
+    if (finding.subject != "communication" && finding.savings_ms && !finding.one_off &&
         finding.savings_ms->high >= kCategoryShare * made.computation_ms)
       levers.push_back(&finding);
   }
@@ -142,7 +143,7 @@ RankWorkload WorkloadOf(const findings::Analysis& analysis, std::int64_t rank) {
     return a->savings_ms->high > b->savings_ms->high;
   });
   for (const findings::Finding* finding : levers) {
-    if (made.levers.size() == kComputeLevers) break;
+    if (made.levers.size() == kLeversKept) break;
     made.levers.push_back(LeverOf(analysis, *finding));
   }
   return made;
