@@ -52,7 +52,7 @@ class KernelFinder {
     std::vector<double> ratios;
     std::size_t ranks = 0;
   };
-  using Times = std::map<std::string_view, std::int64_t>;  // by short name
+  using Times = std::vector<std::pair<std::string_view, std::int64_t>>;  // by short name, few
 
   // Names are long, and the same again and again.
   std::string_view NameOf(std::size_t rank, std::uint32_t name) {
@@ -61,10 +61,22 @@ class KernelFinder {
     return found->second;
   }
 
+  static Times::const_iterator Find(const Times& times, std::string_view name) {
+    return std::find_if(times.begin(), times.end(),
+                        [&](const auto& one) { return one.first == name; });
+  }
+
   Times WorkOf(const JointPart& part) {
     Times times;
-    for (const WorkBefore& one : set_.ranks[part.rank].facts->arrivals[part.call].work)
-      times[NameOf(part.rank, one.kernel)] += one.ns;
+    for (const WorkBefore& one : set_.ranks[part.rank].facts->arrivals[part.call].work) {
+      const std::string_view name = NameOf(part.rank, one.kernel);
+      const auto found = Find(times, name);
+      if (found == times.end()) {
+        times.emplace_back(name, one.ns);
+      } else {
+        times[static_cast<std::size_t>(found - times.begin())].second += one.ns;
+      }
+    }
     return times;
   }
 
@@ -88,7 +100,7 @@ class KernelFinder {
     for (const auto& [name, ns] : works.front()) {
       std::vector<std::int64_t> own;
       for (const Times& work : works) {
-        const auto found = work.find(name);
+        const auto found = Find(work, name);
         if (found != work.end()) own.push_back(found->second);
       }
       if (own.size() < works.size()) continue;

@@ -343,11 +343,11 @@ void AddJudgement(const RankSet& set, const Looked& looked,
   AddRankRows(view, answer);
   if (several && !looked.report->matching.calls.empty()) answer->summary = JointHeadline(view);
   if (verdict.empty()) return;
-  // The verdict of several ranks has it, where all have a ledger.
-  const std::string comm =
-      ExposedText(view).empty() ? documents::Capitalised(CommText(view)) : std::string();
-  answer->summary = (several ? WithFleet(fleet_view, verdict) : verdict) + " " + answer->summary +
-                    (comm.empty() ? "" : " " + comm + ".");
+  const std::string head = several ? WithFleet(fleet_view, verdict) : verdict;
+  const std::string exposed = ExposedText(view);
+  const bool said = !exposed.empty() && head.find(exposed) != std::string::npos;
+  const std::string comm = said ? std::string() : documents::Capitalised(CommText(view));
+  answer->summary = head + " " + answer->summary + (comm.empty() ? "" : " " + comm + ".");
   documents->fair =
       RanksReport(view, verdict, lone, workload, several ? FleetSection(fleet_view) : "");
   documents->page = page::RenderRanksPage(documents->fair, set, joint);
