@@ -214,10 +214,8 @@ Json JsonOf(const RankFacts& facts, const std::vector<CollectiveCall>& calls) {
   Json& work = json["work"] = Json::array();
   for (const CollectiveArrival& how : facts.arrivals) {
     Json row = Json::array();
-    for (const analysis::WorkBefore& one : how.work) {
-      row.push_back(one.kernel);
-      row.push_back(one.ns);
-    }
+    for (const analysis::WorkBefore& one : how.work)
+      row.push_back({one.kernel, one.ns});
     work.push_back(std::move(row));
   }
   json["tail"] = JsonOf(facts.tail, facts.gpu_end_ns.value_or(0));
@@ -306,21 +304,19 @@ Status ReadWaits(const Json& list, RankFacts* facts) {
   return {};
 }
 
-// [kernel, ns, kernel, ns ...] of each call.
+// Of each call, the [kernel, ns] of what ran before it.
 Status ReadWorkBefore(const Json& list, RankFacts* facts) {
   if (!list.is_array() || list.size() != facts->arrivals.size())
     return WrongDigest("facts.work", "is not one for each call");
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const Json& row = list[i];
     const std::string where = fmt::format("facts.work[{}]", i);
-    if (!row.is_array() || row.size() % 2 != 0 || row.size() > 2 * analysis::kWorkBeforeMax)
-      return WrongDigest(where,
-                         fmt::format("is no list of at most {} pairs", analysis::kWorkBeforeMax));
-    for (std::size_t at = 0; at < row.size(); at += 2) {
+    if (!list[i].is_array() || list[i].size() > analysis::kWorkBeforeMax)
+      return WrongDigest(where, fmt::format("is no list of at most {}", analysis::kWorkBeforeMax));
+    for (const Json& row : list[i]) {
+      if (!row.is_array() || row.size() != 2) return WrongDigest(where, "is no list of pairs");
       analysis::WorkBefore one;
-      JV_ASSIGN(one.kernel, NameFrom(row[at], fmt::format("{}[{}]", where, at), *facts));
-      JV_ASSIGN(one.ns, DigestWhole(&row[at + 1], fmt::format("{}[{}]", where, at + 1), 1,
-                                    analysis::kFactMaxNs));
+      JV_ASSIGN(one.kernel, NameFrom(row[0], where, *facts));
+      JV_ASSIGN(one.ns, DigestWhole(&row[1], where, 1, analysis::kFactMaxNs));
       facts->arrivals[i].work.push_back(one);
     }
   }

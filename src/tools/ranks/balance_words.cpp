@@ -40,7 +40,7 @@ bool IsExperts(const JobView& job, const LateKernel& kernel) {
 // "`gemm` before `combine`: who has most of it (1.28 times the mean) starts last in 52 of 58"
 std::string EvidenceText(const LateKernel& kernel) {
   return fmt::format(
-      "who has most of it, typically {:.2f} times the mean, starts last in {} of {} collectives",
+      "who has most of it, typically {:.2f} times the mean, starts last {} of {} times",
       kernel.ratio, kernel.times, kernel.of);
 }
 

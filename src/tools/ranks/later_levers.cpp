@@ -16,6 +16,8 @@ namespace jarvis::tools {
 namespace {
 
 constexpr std::size_t kRankLeversMax = 3;
+// A change of less than this part of the base is not worth a line.
+constexpr double kLineWorthPart = 200;
 
 std::string BusiestText(const JobView& job) {
   const auto family = BusiestFamily(job);
@@ -55,6 +57,16 @@ std::int64_t ExcessOf(const analysis::LoneKind& kind) {
   const bool outliers = !kind.bytes && kind.longest_ns >= kOutlierNs &&
                         kind.longest_ns / kOutlierTimes >= kind.median_ns;
   return outliers ? kind.total_ns - kind.calls * kind.median_ns : 0;
+}
+
+// What every rank idles by its host, milliseconds.
+double LeastIdle(const JobView& job) {
+  std::optional<std::int64_t> least;
+  for (const analysis::RankDigest& digest : job.set.ranks) {
+    const std::int64_t idle = digest.ledger ? digest.ledger->idle_host_ns : 0;
+    least = std::min(least.value_or(idle), idle);
+  }
+  return MillisOf(least.value_or(0));
 }
 
 bool HasHostLever(const JobView& job) {
@@ -133,7 +145,9 @@ std::vector<LaterLever> LaterLevers(const JobView& job) {
       if (taken == kRankLeversMax) break;
       // What the hosts of a job cost is told by all of them, where anything is.
       if (lever.of_host && HasHostLever(job)) continue;
-      levers.push_back({"on every rank: " + lever.title, lever.gpu_ms, lever.paths, 1});
+      const double ms = lever.of_host ? std::min(lever.gpu_ms, LeastIdle(job)) : lever.gpu_ms;
+      if (ms * kLineWorthPart < MillisOf(job.story.base_ns)) continue;
+      levers.push_back({"on every rank: " + lever.title, ms, lever.paths, 1});
       ++taken;
     }
   }

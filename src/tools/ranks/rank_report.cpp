@@ -118,7 +118,7 @@ class ReportWriter {
     Line(
         "base: what figures are of, by the rank's ledger (table `ledger`, with idle time by "
         "cause). wait + {}transfer + unmatched = exposed_comm, which nothing hides. `last` and "
-        "`lost` are of the recording: arrivals later than the clocks may be wrong ({} ms); how "
+        "`lost` are of the base: arrivals later than the clocks may be wrong ({} ms); how "
         "much later than the others' median, the first collective apart.",
         HasBubble() ? "bubble (waiting for another stage of the pipeline, the doing of no rank) + "
                     : "",
