@@ -318,7 +318,8 @@ class Teller {
     // The host may have lost its lead before the last collective ended.
     if (ended) from = std::min(from, *to - (last.start_ns - *ended));
     BlameHost(*facts, last, one.family, from, *to, &left);
-    blame(LateCause::kHost, left);
+    // What was queued when the GPU came to it did not wait for the host.
+    blame(how.anchor_ns ? LateCause::kHost : LateCause::kUnknown, left);
   }
 
   // Long stretches of the host between two instants, the longest first.

@@ -25,7 +25,7 @@ enum class LateCause : std::uint8_t {
   kCompute,  // its GPU had more to compute
   kBefore,   // within the replay of a graph: its collective before ended later
   kHost,     // its host was later without a single long stretch: more work, or slower
-  kUnknown,  // nothing recorded explains it
+  kUnknown,  // nothing recorded explains it, or its work was queued and the GPU came late to it
 };
 inline constexpr std::size_t kLateCauseCount = 9;
 

@@ -34,7 +34,7 @@ constexpr std::pair<LateCause, const char*> kCauseWords[] = {
     {LateCause::kCompute, "more GPU work than the others"},
     {LateCause::kBefore, "its collective before ended later than the others'"},
     {LateCause::kHost, "its host was later without a single long stop"},
-    {LateCause::kUnknown, "not recorded"},
+    {LateCause::kUnknown, "of no cause that is recorded"},
 };
 
 class ReportWriter {
