@@ -65,7 +65,7 @@ class Verdicts(Case):
         # One base, that of each rank's own analysis; the largest comes first.
         self.within(verdict["base_ms"], 107)
         self.assertRegex(answer["summary"], r"^53 % of the recording is exposed communication "
-                                            r"\(56\.\d of 107 ms, mean of the ranks: waiting 12\.\d")
+                                            r"\(mean of the ranks: waiting 12\.\d ms, transfer 43")
         self.assertIn("takes 101 ms instead of 107", answer["summary"])
         places = [one["place"] for one in verdict["then"] + verdict["levers"]]
         self.assertEqual(sorted(places), list(range(1, len(places) + 1)))

@@ -121,10 +121,7 @@ class KernelFinder {
         ShortKernelName(digest.kinds[digest.calls[any.call].kind].kernel);
     Group& group = groups_[{std::string(kernel), collective}];
     LateKernel& of = group.found;
-    if (of.of == 0) {
-      of.most.resize(set_.ranks.size(), 0);
-      of.between_exchanges = true;
-    }
+    if (of.of == 0) of.between_exchanges = true;
     const auto most =
         static_cast<std::size_t>(std::max_element(times.begin(), times.end()) - times.begin());
     const double mean = Mean(times);
@@ -132,7 +129,6 @@ class KernelFinder {
     of.between_exchanges =
         of.between_exchanges && one.family == CommFamily::kExchange && exchange_[any.rank];
     ++of.of;
-    ++of.most[one.parts[most].rank];
     if (most == one.last) ++of.times;
     of.spread_ns += static_cast<std::int64_t>(spread);
     group.ranks = std::max(group.ranks, one.parts.size());

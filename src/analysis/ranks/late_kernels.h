@@ -21,7 +21,6 @@ struct LateKernel {
   std::size_t of = 0;              // ... of so many collectives
   double ratio = 1;                // the most to the mean, in the middle
   std::int64_t spread_ns = 0;      // the most less the mean, summed
-  std::vector<std::size_t> most;   // how often each rank had most, as RankSet::ranks
   // What each rank has more than the mean, of each collective: its part's call and nanoseconds.
   struct More {
     std::size_t rank;

@@ -461,7 +461,7 @@ class Teller {
     }
     if (named.empty()) named = all;
     const std::set<std::size_t> edited(named.begin(), named.end());
-    attempt({LeverKind::kBalance, 0, named, 0, KernelOf(named)},
+    attempt({LeverKind::kBalance, 0, named, 0, KernelOf(named, costs)},
             {{}, [&](std::size_t rank, std::size_t call) {
                const auto found = extra_[rank].find(call);
                return edited.contains(rank) && found != extra_[rank].end() ? found->second : 0;
@@ -481,14 +481,18 @@ class Teller {
                                                        }});
   }
 
-  // The kernel of which these ranks have most, mostly.
-  std::optional<std::size_t> KernelOf(const std::vector<std::size_t>& ranks) const {
+  // The kernel that most of what these ranks have more is of.
+  std::optional<std::size_t> KernelOf(const std::vector<std::size_t>& ranks,
+                                      const std::vector<Cost>& costs) const {
+    std::int64_t all = 0;
+    for (const std::size_t rank : ranks)
+      all += costs[rank].ns;
     for (std::size_t i = 0; i < story_.late_kernels.size(); ++i) {
-      const LateKernel& of = story_.late_kernels[i];
-      std::size_t times = 0;
-      for (const std::size_t rank : ranks)
-        times += of.most[rank];
-      if (2 * times > of.of) return i;
+      std::int64_t of_kernel = 0;
+      for (const LateKernel::More& one : story_.late_kernels[i].more) {
+        if (std::find(ranks.begin(), ranks.end(), one.rank) != ranks.end()) of_kernel += one.ns;
+      }
+      if (2 * of_kernel > all) return i;
     }
     return std::nullopt;
   }

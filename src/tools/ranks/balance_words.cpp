@@ -68,6 +68,14 @@ std::string BalanceText(const JobView& job, const JobLever& lever) {
                                       Collective(*kernel), Inferred(job, *kernel)));
 }
 
+bool InfersExperts(const JobView& job) {
+  const auto& levers = job.story.levers;
+  return std::any_of(levers.begin(), levers.end(), [&](const JobLever& lever) {
+    const LateKernel* kernel = KernelOf(job, lever);
+    return kernel != nullptr && IsExperts(job, *kernel);
+  });
+}
+
 std::string BalanceCause(const JobView& job, const JobLever& lever) {
   const LateKernel* kernel = KernelOf(job, lever);
   if (OfAllRanks(job, lever) && kernel != nullptr) {

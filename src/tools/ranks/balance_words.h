@@ -10,6 +10,8 @@ namespace jarvis::tools {
 // "even out `gemm` before `combine` among the ranks: ..."
 std::string BalanceText(const JobView& job, const analysis::JobLever& lever);
 PathTexts BalancePaths(const JobView& job, const analysis::JobLever& lever);
+// Whether uneven tokens per expert are inferred of any change.
+bool InfersExperts(const JobView& job);
 // A sentence without what the job takes then.
 std::string BalanceCause(const JobView& job, const analysis::JobLever& lever);
 

@@ -74,16 +74,15 @@ std::string ExposedText(const JobView& job) {
   const CommSums sums = CommSumsOf(job);
   if (!sums.of_base || !(sums.comm > 0)) return {};
   const auto ranks = static_cast<double>(job.set.ranks.size());
-  std::string parts = "waiting " + MsDigits(sums.wait / ranks);
-  if (sums.bubble > 0) parts += ", pipeline bubble " + MsDigits(sums.bubble / ranks);
+  const auto mean = [&](double sum) { return MsDigits(sum / ranks) + " ms"; };
+  std::string parts = "waiting " + mean(sums.wait);
+  if (sums.bubble > 0) parts += ", pipeline bubble " + mean(sums.bubble);
   parts += fmt::format(", transfer{} {}",
                        UnseenWait(job) > 0 ? " or waiting for ranks without a trace" : "",
-                       MsDigits(sums.transfer / ranks));
-  if (sums.unmatched >= sums.comm / 1000)
-    parts += ", without a partner " + MsDigits(sums.unmatched / ranks);
-  return fmt::format("{} of the {} is exposed communication ({} of {} ms, mean of the ranks: {})",
-                     PartText(sums.comm, sums.base), BaseWords(job), MsDigits(sums.comm / ranks),
-                     MsDigits(sums.base / ranks), parts);
+                       mean(sums.transfer));
+  if (sums.unmatched >= sums.comm / 1000) parts += ", without a partner " + mean(sums.unmatched);
+  return fmt::format("{} of the {} is exposed communication (mean of the ranks: {})",
+                     PartText(sums.comm, sums.base), BaseWords(job), parts);
 }
 
 double SpreadTransfer(const JobView& job) {

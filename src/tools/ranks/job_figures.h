@@ -26,8 +26,8 @@ CommSums CommSumsOf(const JobView& job);
 // "recording", "recorded step", "2 steps": what figures are of.
 std::string BaseWords(const JobView& job);
 
-// "53 % of the recording is exposed communication (56.6 of 107 ms, the mean of the ranks: waiting
-// 12.9, transfer 43.7)"; empty: there is none, or one rank alone.
+// "53 % of the recording is exposed communication (mean of the ranks: waiting 12.9 ms, transfer
+// 43.7 ms)"; empty: there is none, or one rank alone.
 std::string ExposedText(const JobView& job);
 
 // Of the exposed transfers of a rank, in the mean: what is beyond the fastest call of each kind,

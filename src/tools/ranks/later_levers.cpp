@@ -8,6 +8,7 @@
 
 #include "analysis/ranks/lone_rank.h"
 #include "base/number_text.h"
+#include "tools/ranks/balance_words.h"
 #include "tools/ranks/job_figures.h"
 #include "tools/ranks/job_kind.h"
 #include "tools/ranks/transfer_paths.h"
@@ -145,7 +146,8 @@ std::vector<LaterLever> LaterLevers(const JobView& job) {
       if (taken == kRankLeversMax) break;
       // What the hosts of a job cost is told by all of them, where anything is.
       if (lever.of_host && HasHostLever(job)) continue;
-      const double ms = lever.of_host ? std::min(lever.gpu_ms, LeastIdle(job)) : lever.gpu_ms;
+      const double ms =
+          lever.of_host ? std::min(lever.at_most_ms, LeastIdle(job)) : lever.at_most_ms;
       if (ms * kLineWorthPart < MillisOf(job.story.base_ns)) continue;
       levers.push_back({"on every rank: " + lever.title, ms, lever.paths, 1});
       ++taken;
@@ -188,7 +190,7 @@ std::vector<std::string> NotTold(const JobView& job) {
                   "nvlink -gt d`, counters under /sys/class/infiniband)"
                 : "the same with `record_shapes=True` (PyTorch 2.2 or newer)"));
   }
-  if (experts) {
+  if (InfersExperts(job)) {
     lines.emplace_back(
         "Tokens per expert are not recorded: that uneven ones make ranks late is inferred from the "
         "kernels' times. Record next: the router's counts of each expert and rank (the engine's "

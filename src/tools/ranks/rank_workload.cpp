@@ -69,6 +69,12 @@ bool IsBesideAnAdd(const findings::Analysis& analysis, const findings::Finding& 
   return adds_ms >= kGoodPart * finding.time_ms;
 }
 
+// What a finding saves of the rank's wall time at most, milliseconds; 0: not known.
+double MostMs(const findings::Finding& finding) {
+  if (const findings::WallSaving* wall = findings::BestWall(finding)) return wall->ms.high;
+  return finding.savings_ms ? finding.savings_ms->high : finding.bound_ms.value_or(0);
+}
+
 // Ways out without savings in their words: those are of this rank's wall time, which is waiting.
 RankWorkload::Lever LeverOf(const findings::Analysis& analysis, const findings::Finding& finding) {
   findings::Finding plain = finding;
@@ -79,7 +85,7 @@ RankWorkload::Lever LeverOf(const findings::Analysis& analysis, const findings::
   const documents::FindingText text = documents::DraftText(analysis, plain);
   RankWorkload::Lever lever;
   lever.title = text.title;
-  lever.gpu_ms = finding.savings_ms->high;
+  lever.at_most_ms = MostMs(finding);
   lever.of_host = finding.host != nullptr || finding.category == "cpu_idle";
   lever.paths = {.b = OfPath(text.path_b), .a = OfPath(text.path_a)};
   if (lever.paths.a.empty() && IsBesideAnAdd(analysis, finding))
@@ -135,13 +141,12 @@ RankWorkload WorkloadOf(const findings::Analysis& analysis, std::int64_t rank) {
   }
   std::vector<const findings::Finding*> levers;
   for (const findings::Finding& finding : analysis.findings) {
-    if (finding.subject != "communication" && finding.savings_ms && !finding.one_off &&
-        finding.savings_ms->high >= kCategoryShare * made.computation_ms)
+    if (finding.subject != "communication" && !finding.one_off &&
+        MostMs(finding) >= kCategoryShare * made.computation_ms)
       levers.push_back(&finding);
   }
-  std::stable_sort(levers.begin(), levers.end(), [](const auto* a, const auto* b) {
-    return a->savings_ms->high > b->savings_ms->high;
-  });
+  std::stable_sort(levers.begin(), levers.end(),
+                   [](const auto* a, const auto* b) { return MostMs(*a) > MostMs(*b); });
   for (const findings::Finding* finding : levers) {
     if (made.levers.size() == kLeversKept) break;
     made.levers.push_back(LeverOf(analysis, *finding));

@@ -32,8 +32,8 @@ struct RankWorkload {
   struct Lever {
     std::string title;
     PathTexts paths;
-    double gpu_ms = 0;     // at most, of every rank
-    bool of_host = false;  // idle time by what the host does
+    double at_most_ms = 0;  // of the rank's wall time, as the trace alone tells
+    bool of_host = false;   // idle time by what the host does
   };
   // Its largest findings but communication, which the job's ranks tell more of; the most first.
   std::vector<Lever> levers;

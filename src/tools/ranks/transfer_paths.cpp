@@ -88,9 +88,16 @@ TransferWays TransferPaths(const JobView& job) {
               kHalfTheBytes};
     case CommFamily::kReduceScatter:
     case CommFamily::kAllGather:
+      // Shards of parameters are gathered ahead in training alone.
+      if (training || has("fsdp")) {
+        return {
+            {"prefetch shards (FSDP: `backward_prefetch`, `forward_prefetch`), wrap layers so "
+             "that each has enough to compute",
+             "gather in a narrower format"}};
+      }
       return {
-          {"prefetch shards (FSDP: `backward_prefetch`, `forward_prefetch`), wrap layers so "
-           "that each has enough to compute",
+          {"issue it asynchronously (`async_op=True`), beside work that does not need its "
+           "result",
            "gather in a narrower format"}};
     case CommFamily::kPointToPoint:
       return {{"send and receive beside the computing of another microbatch" +
