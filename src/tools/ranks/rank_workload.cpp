@@ -69,9 +69,9 @@ bool IsBesideAnAdd(const findings::Analysis& analysis, const findings::Finding& 
   return adds_ms >= kGoodPart * finding.time_ms;
 }
 
-// What a finding saves of the rank's wall time at most, milliseconds; 0: not known.
+// What a finding saves at most, milliseconds; 0: not known. Not of the rank's wall time, which is
+// waiting where another rank is the cause.
 double MostMs(const findings::Finding& finding) {
-  if (const findings::WallSaving* wall = findings::BestWall(finding)) return wall->ms.high;
   return finding.savings_ms ? finding.savings_ms->high : finding.bound_ms.value_or(0);
 }
 

@@ -32,7 +32,7 @@ struct RankWorkload {
   struct Lever {
     std::string title;
     PathTexts paths;
-    double at_most_ms = 0;  // of the rank's wall time, as the trace alone tells
+    double at_most_ms = 0;  // of every rank
     bool of_host = false;   // idle time by what the host does
   };
   // Its largest findings but communication, which the job's ranks tell more of; the most first.
