@@ -211,6 +211,13 @@ Json JsonOf(const RankFacts& facts, const std::vector<CollectiveCall>& calls) {
   Json& arrivals = json["arrivals"] = Json::array();
   for (std::size_t i = 0; i < calls.size(); ++i)
     arrivals.push_back(JsonOf(facts.arrivals[i], calls[i].ts_ns));
+  Json& work = json["work"] = Json::array();
+  for (const CollectiveArrival& how : facts.arrivals) {
+    Json row = Json::array();
+    for (const analysis::WorkBefore& one : how.work)
+      row.push_back({one.kernel, one.ns});
+    work.push_back(std::move(row));
+  }
   json["tail"] = JsonOf(facts.tail, facts.gpu_end_ns.value_or(0));
   return json;
 }
@@ -297,6 +304,25 @@ Status ReadWaits(const Json& list, RankFacts* facts) {
   return {};
 }
 
+// Of each call, the [kernel, ns] of what ran before it.
+Status ReadWorkBefore(const Json& list, RankFacts* facts) {
+  if (!list.is_array() || list.size() != facts->arrivals.size())
+    return WrongDigest("facts.work", "is not one for each call");
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::string where = fmt::format("facts.work[{}]", i);
+    if (!list[i].is_array() || list[i].size() > analysis::kWorkBeforeMax)
+      return WrongDigest(where, fmt::format("is no list of at most {}", analysis::kWorkBeforeMax));
+    for (const Json& row : list[i]) {
+      if (!row.is_array() || row.size() != 2) return WrongDigest(where, "is no list of pairs");
+      analysis::WorkBefore one;
+      JV_ASSIGN(one.kernel, NameFrom(row[0], where, *facts));
+      JV_ASSIGN(one.ns, DigestWhole(&row[1], where, 1, analysis::kFactMaxNs));
+      facts->arrivals[i].work.push_back(one);
+    }
+  }
+  return {};
+}
+
 Result<const Json*> ListIn(const Json& json, const char* name, std::size_t most) {
   const Json* list = FindMember(json, name);
   if (list == nullptr || !list->is_array() || list->size() > most)
@@ -333,7 +359,8 @@ Result<RankFacts> FactsFrom(const Json& json, const std::vector<CollectiveCall>&
             DigestWhole(FindMember(json, "left_out"), "facts.left_out", 0, INT64_MAX));
   facts.launches = static_cast<std::uint64_t>(launches);
   facts.left_out = static_cast<std::uint64_t>(left_out);
-  JV_ASSIGN(const Json* names, ListIn(json, "names", 4 * analysis::kPiecesMax + 1));
+  JV_ASSIGN(const Json* names,
+            ListIn(json, "names", 4 * analysis::kPiecesMax + analysis::kWorkNamesMax + 1));
   for (const Json& name : *names) {
     JV_ASSIGN(std::string text,
               DigestString(&name, fmt::format("facts.names[{}]", facts.names.size())));
@@ -352,6 +379,10 @@ Result<RankFacts> FactsFrom(const Json& json, const std::vector<CollectiveCall>&
     JV_ASSIGN(CollectiveArrival how,
               ArrivalFrom(&(*arrivals)[i], {"facts.arrivals", i}, calls[i].ts_ns));
     facts.arrivals.push_back(how);
+  }
+  // Older digests do not have it.
+  if (const Json* work = FindMember(json, "work"); work != nullptr) {
+    JV_TRY(ReadWorkBefore(*work, &facts));
   }
   JV_ASSIGN(facts.tail,
             ArrivalFrom(FindMember(json, "tail"), "facts.tail", facts.gpu_end_ns.value_or(0)));

@@ -27,6 +27,7 @@ analysis::RankLedger LedgerOf(const BaseOfTime& base, const ledger::Books& books
   made.unit = analysis::TimeUnitText(base.unit);
   made.count = base.count;
   made.base_ns = base.ns();
+  made.base = base.base;
   made.busy_ns = books.gpu.busy_ns;
   made.exposed = Intersect(wall.communication, base.base);
   made.copy_ns = wall.Of(WorkKind::kHostCopy);

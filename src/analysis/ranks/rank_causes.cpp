@@ -1,14 +1,15 @@
 #include "analysis/ranks/rank_causes.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "analysis/ranks/job_base.h"
 #include "analysis/ranks/rank_replay.h"
-#include "base/median.h"
+#include "analysis/ranks/scheduler_tick.h"
+#include "analysis/ranks/stands_out.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -23,70 +24,15 @@ constexpr double kStarvedShare = 0.1;
 constexpr double kLeverShare = 0.005;
 // A rank is a cause, or a victim, by at least this share of the wall.
 constexpr double kRoleShare = 0.02;
-// ... and if chance alone would hardly make it so, or it costs so many times what all others do.
-constexpr double kStandsOutChance = 0.05;
-constexpr double kStandsOutTimes = 4;
 constexpr std::size_t kStallsMax = 6;
 // A longer window (30 years) is no window.
 constexpr double kWindowMaxUs = 1e15;
-// Grids on which schedulers act; starts are on one if so many of them lie in two neighbouring bins,
-// and so many times more than by chance.
-constexpr std::array<std::int64_t, 3> kTicks = {10'000'000, 4'000'000, 1'000'000};
-constexpr std::int64_t kTickBinNs = 100'000;
-constexpr double kTickShareMin = 0.2;
-constexpr double kTickTimesChance = 3;
-constexpr std::size_t kTickStartsMin = 30;
-
 using PlaceKey = std::tuple<std::string, std::string, std::string>;  // inside, before, after
 
 std::int64_t MedianOfNs(std::vector<std::int64_t> values) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
-}
-
-// How likely one of `ranks` comes last so often or more, if all are as likely to.
-double ChanceOfLast(std::size_t times, std::size_t of, std::size_t ranks) {
-  const double one = 1 / static_cast<double>(ranks);
-  const auto n = static_cast<double>(of);
-  double sum = 0;
-  for (std::size_t i = times; i <= of; ++i) {
-    const auto k = static_cast<double>(i);
-    sum += std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
-                    k * std::log(one) + (n - k) * std::log1p(-one));
-  }
-  return std::min(1.0, sum);
-}
-
-// What a rank cost the others, and how often.
-struct Cost {
-  std::int64_t ns = 0;
-  std::size_t times = 0;
-};
-
-// Ranks that cost so much more than the others do in the middle, and not by chance: they come last
-// too often for that, or what all others cost together is little beside it. Never all: what all
-// have is nobody's.
-std::vector<std::size_t> StandingOut(const std::vector<Cost>& costs, double least) {
-  std::size_t times = 0;
-  double all = 0;
-  for (const Cost& of : costs) {
-    times += of.times;
-    all += static_cast<double>(of.ns);
-  }
-  std::vector<std::size_t> found;
-  for (std::size_t rank = 0; rank < costs.size() && costs.size() > 1; ++rank) {
-    std::vector<std::int64_t> others;
-    for (std::size_t other = 0; other < costs.size(); ++other) {
-      if (other != rank) others.push_back(costs[other].ns);
-    }
-    const auto own = static_cast<double>(costs[rank].ns);
-    if (own - static_cast<double>(MedianOfTimes(std::move(others))) < least) continue;
-    const double chance =
-        ChanceOfLast(costs[rank].times, times, costs.size()) * static_cast<double>(costs.size());
-    if (chance < kStandsOutChance || own >= kStandsOutTimes * (all - own)) found.push_back(rank);
-  }
-  return found.size() < costs.size() ? found : std::vector<std::size_t>();
 }
 
 PlaceKey PlaceKeyOf(const RankFacts& facts, const RankHostPiece& piece) {
@@ -102,19 +48,67 @@ class Teller {
 
   JobStory Run() {
     FindWindows();
+    base_ = JobBase(set_, joint_, LongestBase(set_));
+    TakeBase();
     for (std::size_t rank = 0; rank < set_.ranks.size(); ++rank)
       LookAtHost(rank);
     FindTick();
     FindLead();
-    Blame();
-    NameStalls();
-    FindLevers();
-    FindRoles();
+    Judge();
+    if (CountsFromLate()) {
+      base_ = JobBase(set_, joint_, story_.late_begin_rank);
+      TakeBase();
+      story_.from_late = true;
+      if (!base_.known()) story_.base_ns -= story_.late_begin_ns;
+      Judge();
+    }
     return std::move(story_);
   }
 
  private:
   const std::optional<RankFacts>& FactsOf(std::size_t rank) const { return set_.ranks[rank].facts; }
+
+  // All that is of the base.
+  void Judge() {
+    for (RankStory& of : story_.ranks) {
+      of.came_last = of.lost_ns = 0;
+      of.lost_by = {};
+      of.role = RankRole::kNeither;
+    }
+    story_.lost_ns = 0;
+    story_.stalls.clear();
+    story_.levers.clear();
+    extra_.assign(set_.ranks.size(), {});
+    delays_.clear();
+    story_.late_kernels = FindLateKernels(set_, joint_, counts_);
+    Blame();
+    NameStalls();
+    FindLevers();
+    FindRoles();
+  }
+
+  void TakeBase() {
+    story_.base_ns = story_.wall_ns;
+    if (base_.known()) {
+      const RankLedger& ledger = *set_.ranks[base_.rank()].ledger;
+      story_.base_ns = ledger.base_ns;
+      story_.base_rank = base_.rank();
+      story_.base_count = ledger.count;
+      story_.base_unit = ledger.unit;
+    }
+    counts_.clear();
+    for (const JointCollective& one : joint_.collectives)
+      counts_.push_back(base_.Has(one.parts[one.last].start_ns));
+  }
+
+  // What starvation leaves is short, so that the time before the last rank's beginning matters.
+  bool CountsFromLate() const {
+    const auto& levers = story_.levers;
+    if (levers.empty() || levers.front().kind != LeverKind::kStarvedAll) return false;
+    const std::int64_t late = story_.late_begin_ns;
+    const std::int64_t left = story_.base_ns - levers.front().saved_ns;
+    return late > 0 && late >= left / 10 && late < left;
+  }
 
   void FindWindows() {
     for (std::size_t rank = 0; rank < set_.ranks.size(); ++rank) {
@@ -134,32 +128,14 @@ class Teller {
     }
     if (HasFacts(set_)) {
       story_.wall_ns = Replay(set_, joint_, {}).observed_ns;
-      FindEdges();
+      const JobEdges edges = FindJobEdges(set_, joint_, story_.wall_ns);
+      story_.late_begin_ns = edges.late_begin_ns;
+      story_.late_begin_rank = edges.late_begin_rank;
+      story_.early_end_ns = edges.early_end_ns;
+      story_.early_end_rank = edges.early_end_rank;
     }
     for (const RankStory& of : story_.ranks)
       story_.wall_ns = std::max(story_.wall_ns, of.window_ns);
-  }
-
-  // Ranks are recorded from different times on, and until different times.
-  void FindEdges() {
-    std::vector<std::int64_t> begins;
-    std::vector<std::int64_t> ends;
-    for (std::size_t rank = 0; rank < set_.ranks.size(); ++rank) {
-      const RankFacts& facts = *FactsOf(rank);
-      if (!facts.host_start_ns || !facts.gpu_end_ns) return;
-      begins.push_back(OnCommonClock(set_, joint_, rank, *facts.host_start_ns));
-      ends.push_back(OnCommonClock(set_, joint_, rank, *facts.gpu_end_ns));
-    }
-    const auto [first, last] = std::minmax_element(begins.begin(), begins.end());
-    const auto [early, late] = std::minmax_element(ends.begin(), ends.end());
-    if (*last - *first < story_.wall_ns) {
-      story_.late_begin_ns = *last - *first;
-      story_.late_begin_rank = static_cast<std::size_t>(last - begins.begin());
-    }
-    if (*late - *early < story_.wall_ns) {
-      story_.early_end_ns = *late - *early;
-      story_.early_end_rank = static_cast<std::size_t>(early - ends.begin());
-    }
   }
 
   // What the host does after the GPU's work delays nobody.
@@ -209,20 +185,7 @@ class Teller {
           starts.push_back(OnCommonClock(set_, joint_, rank, piece.ts_ns));
       }
     }
-    if (starts.size() < kTickStartsMin) return;
-    for (const std::int64_t tick : kTicks) {
-      std::vector<std::int64_t> bins(static_cast<std::size_t>(tick / kTickBinNs));
-      for (const std::int64_t start : starts)
-        ++bins[static_cast<std::size_t>((start % tick + tick) % tick / kTickBinNs)];
-      std::int64_t most = 0;
-      for (std::size_t i = 0; i < bins.size(); ++i)
-        most = std::max(most, bins[i] + bins[(i + 1) % bins.size()]);
-      const double share = static_cast<double>(most) / static_cast<double>(starts.size());
-      const double by_chance = 2 * static_cast<double>(kTickBinNs) / static_cast<double>(tick);
-      if (share < std::max(kTickShareMin, kTickTimesChance * by_chance)) continue;
-      story_.tick_ns = tick;
-      return;
-    }
+    story_.tick_ns = TickOf(starts);
   }
 
   void FindLead() {
@@ -265,18 +228,27 @@ class Teller {
     // Of each rank, when the host issued its collective before.
     std::vector<std::optional<std::int64_t>> issued(set_.ranks.size());
     std::vector<std::optional<std::int64_t>> ended(set_.ranks.size());
-    for (const JointCollective& one : joint_.collectives) {
+    std::vector<std::optional<std::int64_t>> launched(set_.ranks.size());
+    for (std::size_t i = 0; i < joint_.collectives.size(); ++i) {
+      const JointCollective& one = joint_.collectives[i];
       const JointPart& last = one.parts[one.last];
-      if (one.late_ns > joint_.clock_error_ns) {
+      if (counts_[i] && HasLast(joint_, one)) {
         RankStory& of = story_.ranks[last.rank];
-        if (&one == &joint_.collectives.front()) {
+        ++of.came_last;
+        if (i == 0) {
           of.lost_by[static_cast<std::size_t>(LateCause::kStart)] += one.late_ns;
           story_.start_ns = one.skew_ns;
           story_.start_rank = last.rank;
         } else {
           of.lost_ns += one.late_ns;
           story_.lost_ns += one.late_ns;
-          BlameOne(one, issued[last.rank], ended[last.rank]);
+          const auto& facts = FactsOf(last.rank);
+          const auto launch = facts ? facts->arrivals[last.call].launch_ns : std::nullopt;
+          if (launch && launch == launched[last.rank]) {
+            BlameReplay(one, ended);
+          } else {
+            BlameOne(one, issued[last.rank], ended[last.rank]);
+          }
         }
       }
       for (const JointPart& part : one.parts) {
@@ -286,8 +258,33 @@ class Teller {
         const CollectiveArrival& how = facts->arrivals[part.call];
         const auto at = how.anchor_ns ? how.anchor_ns : how.launch_ns;
         if (at) issued[part.rank] = *at;
+        launched[part.rank] = how.launch_ns;
       }
     }
+  }
+
+  // One launch is of it and of the collective before: a graph is replayed, and the host has no part
+  // in what lies between. Durations are of one clock, so that all of what is more counts.
+  void BlameReplay(const JointCollective& one,
+                   const std::vector<std::optional<std::int64_t>>& ended) {
+    const JointPart& last = one.parts[one.last];
+    RankStory& of = story_.ranks[last.rank];
+    std::int64_t left = one.late_ns;
+    const auto blame = [&](LateCause cause, std::int64_t ns) {
+      const std::int64_t part = std::clamp<std::int64_t>(ns, 0, left);
+      of.lost_by[static_cast<std::size_t>(cause)] += part;
+      left -= part;
+      return part;
+    };
+    if (const std::int64_t more = blame(LateCause::kCompute, MoreWork(one)); more > 0)
+      extra_[last.rank][last.call] = more;
+    std::vector<std::int64_t> others;
+    for (const JointPart& part : one.parts) {
+      if (part.rank != last.rank && ended[part.rank]) others.push_back(*ended[part.rank]);
+    }
+    if (ended[last.rank] && !others.empty())
+      blame(LateCause::kBefore, *ended[last.rank] - MedianOfNs(std::move(others)));
+    blame(LateCause::kUnknown, left);
   }
 
   void BlameOne(const JointCollective& one, std::optional<std::int64_t> issued,
@@ -321,7 +318,8 @@ class Teller {
     // The host may have lost its lead before the last collective ended.
     if (ended) from = std::min(from, *to - (last.start_ns - *ended));
     BlameHost(*facts, last, one.family, from, *to, &left);
-    blame(LateCause::kHost, left);
+    // What was queued when the GPU came to it did not wait for the host.
+    blame(how.anchor_ns ? LateCause::kHost : LateCause::kUnknown, left);
   }
 
   // Long stretches of the host between two instants, the longest first.
@@ -376,11 +374,19 @@ class Teller {
   }
 
   void Measure(HostStall* stall) const {
+    MeasureWithin(base_, stall);
+    // What delays the first collective of the base may lie before it.
+    if (stall->times == 0) MeasureWithin(JobBase(), stall);
+  }
+
+  void MeasureWithin(const JobBase& base, HostStall* stall) const {
     const PlaceKey place{stall->inside, stall->before, stall->after};
     const RankFacts& facts = *FactsOf(stall->rank);
     std::vector<std::int64_t> durations;
     for (const RankHostPiece& piece : facts.pieces) {
       if (PlaceKeyOf(facts, piece) != place) continue;
+      const std::int64_t end = OnCommonClock(set_, joint_, stall->rank, piece.ts_ns + piece.dur_ns);
+      if (!base.Has(end)) continue;
       stall->place = piece.place;
       const std::string& around = facts.names[piece.annotation];
       if (durations.empty()) stall->annotation = around;
@@ -396,23 +402,27 @@ class Teller {
   }
 
   bool Worth(std::int64_t ns) const {
-    return static_cast<double>(ns) >= kLeverShare * static_cast<double>(story_.wall_ns);
+    return static_cast<double>(ns) >= kLeverShare * static_cast<double>(story_.base_ns);
+  }
+
+  std::int64_t BaseIn(const Replayed& replayed) const {
+    return base_.known() ? replayed.base_ns[story_.base_rank] : replayed.wall_ns;
   }
 
   void FindLevers() {
     story_.replayed = set_.ranks.size() > 1 && !joint_.collectives.empty() && HasFacts(set_);
     if (!story_.replayed) return;
-    const std::int64_t unedited = Replay(set_, joint_, {}).wall_ns;
-    story_.replay_error_ns = unedited - story_.wall_ns;
+    const Replayed unedited = Replay(set_, joint_, {});
+    story_.replay_error_ns = unedited.wall_ns - story_.wall_ns;
     const auto attempt = [&](JobLever lever, const ReplayEdit& edit) {
-      lever.saved_ns = unedited - Replay(set_, joint_, edit).wall_ns;
+      lever.saved_ns = BaseIn(unedited) - BaseIn(Replay(set_, joint_, edit));
       if (Worth(lever.saved_ns)) story_.levers.push_back(std::move(lever));
     };
     for (std::size_t i = 0; i < story_.stalls.size(); ++i) {
       const HostStall& stall = story_.stalls[i];
       if (!Worth(stall.late_ns)) continue;
       const PlaceKey place{stall.inside, stall.before, stall.after};
-      attempt({LeverKind::kStall, i, {stall.rank}, 0},
+      attempt({LeverKind::kStall, i, {stall.rank}, 0, {}},
               {[&](std::size_t rank, const RankHostPiece& piece) {
                  if (rank != stall.rank || PlaceKeyOf(*FactsOf(rank), piece) != place)
                    return std::int64_t{0};
@@ -442,15 +452,49 @@ class Teller {
       all.push_back(rank);
     }
     if (!any) return;
-    const double least = kLeverShare * static_cast<double>(story_.wall_ns);
+    const double least = kLeverShare * static_cast<double>(story_.base_ns);
     std::vector<std::size_t> named = StandingOut(costs, least);
+    if (named.empty() && !story_.late_kernels.empty()) {
+      for (std::size_t i = 0; i < story_.late_kernels.size(); ++i)
+        EvenOut(i, all, attempt);
+      return;
+    }
     if (named.empty()) named = all;
     const std::set<std::size_t> edited(named.begin(), named.end());
-    attempt({LeverKind::kBalance, 0, named, 0},
+    attempt({LeverKind::kBalance, 0, named, 0, KernelOf(named, costs)},
             {{}, [&](std::size_t rank, std::size_t call) {
                const auto found = extra_[rank].find(call);
                return edited.contains(rank) && found != extra_[rank].end() ? found->second : 0;
              }});
+  }
+
+  // Work is moved, not dropped: each rank has the mean of it.
+  template <typename Attempt>
+  void EvenOut(std::size_t kernel, const std::vector<std::size_t>& all, const Attempt& attempt) {
+    std::map<std::pair<std::size_t, std::size_t>, std::int64_t> more;
+    for (const LateKernel::More& one : story_.late_kernels[kernel].more)
+      more[{one.rank, one.call}] = one.ns;
+    attempt({LeverKind::kBalance, 0, all, 0, kernel}, {{}, [&](std::size_t rank, std::size_t call) {
+                                                         const auto found = more.find({rank, call});
+                                                         return found == more.end() ? 0
+                                                                                    : found->second;
+                                                       }});
+  }
+
+  // The kernel that most of what these ranks have more is of.
+  std::optional<std::size_t> KernelOf(const std::vector<std::size_t>& ranks,
+                                      const std::vector<Cost>& costs) const {
+    std::int64_t all = 0;
+    for (const std::size_t rank : ranks)
+      all += costs[rank].ns;
+    for (std::size_t i = 0; i < story_.late_kernels.size(); ++i) {
+      std::int64_t of_kernel = 0;
+      for (const LateKernel::More& one : story_.late_kernels[i].more) {
+        if (std::find(ranks.begin(), ranks.end(), one.rank) != ranks.end()) of_kernel += one.ns;
+      }
+      if (2 * of_kernel > all) return i;
+    }
+    return std::nullopt;
   }
 
   template <typename Attempt>
@@ -462,7 +506,7 @@ class Teller {
       const RankStory& of = story_.ranks[rank];
       if (of.starved_ns > 0) all.push_back(rank);
       const std::int64_t by = of.lost_by[static_cast<std::size_t>(LateCause::kStarved)];
-      if (static_cast<double>(by) >= kRoleShare * static_cast<double>(story_.wall_ns))
+      if (static_cast<double>(by) >= kRoleShare * static_cast<double>(story_.base_ns))
         late.push_back(rank);
     }
     const auto without = [&](const std::vector<std::size_t>& ranks) {
@@ -473,17 +517,20 @@ class Teller {
           },
           {}};
     };
-    attempt({LeverKind::kStarvedAll, 0, all, 0}, without(all));
+    attempt({LeverKind::kStarvedAll, 0, all, 0, {}}, without(all));
     if (late.empty() || late.size() == all.size()) return;
-    const std::int64_t unedited = Replay(set_, joint_, {}).wall_ns;
+    const Replayed unedited = Replay(set_, joint_, {});
     // Also where it is nothing: that is what a reader of the table of ranks expects to help.
-    story_.levers.push_back(
-        {LeverKind::kStarvedLate, 0, late, unedited - Replay(set_, joint_, without(late)).wall_ns});
+    story_.levers.push_back({LeverKind::kStarvedLate,
+                             0,
+                             late,
+                             BaseIn(unedited) - BaseIn(Replay(set_, joint_, without(late))),
+                             {}});
   }
 
   template <typename Attempt>
   void MemoryLever(const Attempt& attempt) {
-    JobLever lever{LeverKind::kMemory, 0, {}, 0};
+    JobLever lever{LeverKind::kMemory, 0, {}, 0, {}};
     for (std::size_t rank = 0; rank < set_.ranks.size(); ++rank) {
       const std::vector<RankHostPiece>& pieces = FactsOf(rank)->pieces;
       if (std::any_of(pieces.begin(), pieces.end(),
@@ -498,18 +545,19 @@ class Teller {
   }
 
   void FindRoles() {
-    const double least = kRoleShare * static_cast<double>(story_.wall_ns);
+    const double least = kRoleShare * static_cast<double>(story_.base_ns);
     std::vector<Cost> costs;
     for (std::size_t rank = 0; rank < story_.ranks.size(); ++rank) {
       costs.push_back(
-          {story_.ranks[rank].lost_ns, static_cast<std::size_t>(joint_.ranks[rank].came_last)});
+          {story_.ranks[rank].lost_ns, static_cast<std::size_t>(story_.ranks[rank].came_last)});
     }
     const std::vector<std::size_t> late = StandingOut(costs, least);
     for (std::size_t rank = 0; rank < story_.ranks.size(); ++rank) {
       RankStory& of = story_.ranks[rank];
-      of.came_last = joint_.ranks[rank].came_last;
       const auto lost = static_cast<double>(of.lost_ns);
-      const auto waited = static_cast<double>(joint_.ranks[rank].wait_ns);
+      const auto waited = static_cast<double>(
+          base_.known() ? Length(Intersect(base_.pieces(), joint_.sets[rank].wait))
+                        : joint_.ranks[rank].wait_ns);
       const bool stands_out = std::find(late.begin(), late.end(), rank) != late.end();
       if (stands_out && lost * 2 >= waited) {
         of.role = RankRole::kCause;
@@ -526,6 +574,8 @@ class Teller {
   const RankSet& set_;
   const JointTimeline& joint_;
   JobStory story_;
+  JobBase base_;
+  std::vector<bool> counts_;  // which collectives are of it
   std::vector<bool> scattered_;
   std::vector<std::map<std::size_t, std::int64_t>> extra_;  // GPU work too many, by call
   std::map<std::pair<std::size_t, PlaceKey>, Delay> delays_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/ranks/joint_collectives.h"
+#include "analysis/ranks/late_kernels.h"
 
 namespace jarvis::analysis {
 
@@ -22,10 +23,11 @@ enum class LateCause : std::uint8_t {
   kMemory,   // calls that take or give back memory
   kLongOp,   // a long op or call, each time
   kCompute,  // its GPU had more to compute
+  kBefore,   // within the replay of a graph: its collective before ended later
   kHost,     // its host was later without a single long stretch: more work, or slower
-  kUnknown,  // nothing recorded explains it
+  kUnknown,  // nothing recorded explains it, or its work was queued and the GPU came late to it
 };
-inline constexpr std::size_t kLateCauseCount = 8;
+inline constexpr std::size_t kLateCauseCount = 9;
 
 // Long stretches of a rank's host at one place.
 struct HostStall {
@@ -53,7 +55,7 @@ enum class RankRole : std::uint8_t {
 struct RankStory {
   RankRole role = RankRole::kNeither;
   std::int64_t window_ns = 0;  // of its GPU
-  std::int64_t came_last = 0;
+  std::int64_t came_last = 0;  // in the base, as all that is lost
   std::int64_t lost_ns =
       0;  // how much later than the others' median it came, summed; not the first
   std::array<std::int64_t, kLateCauseCount> lost_by{};
@@ -77,20 +79,31 @@ struct JobLever {
   LeverKind kind = LeverKind::kStall;
   std::size_t which = 0;
   std::vector<std::size_t> ranks;
-  std::int64_t saved_ns = 0;  // of wall_ns, by replaying
+  std::int64_t saved_ns = 0;          // of base_ns, by replaying
+  std::optional<std::size_t> kernel;  // of kBalance: JobStory::late_kernels whose time is uneven
 };
 
+// Figures are of the base of one rank's ledger: what comes before and after it is in none.
 struct JobStory {
+  std::int64_t base_ns = 0;     // without ledgers: of wall_ns
+  std::size_t base_rank = 0;    // whose: the longest, or that of the last to begin (see from_late)
+  std::int64_t base_count = 0;  // its units; 0: without ledgers
+  std::string base_unit;        // as RankLedger::unit
+  // Hosts starve, and what lies before the last rank's beginning is much next to what is left
+  // without that: figures are counted from there.
+  bool from_late = false;
   std::int64_t wall_ns = 0;  // from the first event of any rank to the last
   std::int64_t step_ns = 0;  // the longest of the ranks' steps, by their ledgers; 0: none marked
   std::int64_t steps = 0;    // that are recorded, in the base or not
-  std::vector<RankStory> ranks;    // as RankSet::ranks
-  std::vector<HostStall> stalls;   // that cost something, the worst first
-  std::vector<JobLever> levers;    // the best first
-  std::int64_t lost_ns = 0;        // by all ranks
-  std::int64_t start_ns = 0;       // waiting at the first collective
-  std::size_t start_rank = 0;      // ... for this one
-  std::int64_t late_begin_ns = 0;  // from the first event of any rank to that of the last to begin
+  std::vector<RankStory> ranks;          // as RankSet::ranks
+  std::vector<HostStall> stalls;         // that cost something, the worst first
+  std::vector<LateKernel> late_kernels;  // the widest first
+  std::vector<JobLever> levers;          // the best first
+  std::int64_t lost_ns = 0;              // by all ranks
+  std::int64_t start_ns = 0;             // waiting at the first collective
+  std::size_t start_rank = 0;            // ... for this one
+  // From the first rank's beginning to that of the last to begin: of its base, or its events.
+  std::int64_t late_begin_ns = 0;
   std::size_t late_begin_rank = 0;
   std::int64_t early_end_ns = 0;  // from the end of the rank that ends first to that of the last
   std::size_t early_end_rank = 0;

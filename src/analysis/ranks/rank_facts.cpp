@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "analysis/attribution/gpu_timeline.h"
@@ -58,14 +59,12 @@ class FactFinder {
   std::int64_t End(EventIndex e) const { return events_[e].end_ns(); }
 
   void FindGpuTimes() {
-    std::unordered_map<EventIndex, bool> is_comm;
-    for (const EventIndex e : comm_)
-      is_comm.emplace(e, true);
+    is_comm_.insert(comm_.begin(), comm_.end());
     std::vector<Interval<std::int64_t>> sets[3];
     for (const EventIndex e : gpu_) {
       const Interval<std::int64_t> at{Start(e), End(e)};
-      const WorkClass work = is_comm.contains(e) ? WorkClass::kCommunication
-                                                 : ClassOf(events_[e].kind, events_.name(e));
+      const WorkClass work = is_comm_.contains(e) ? WorkClass::kCommunication
+                                                  : ClassOf(events_[e].kind, events_.name(e));
       sets[static_cast<std::size_t>(work)].push_back(at);
       ends_.push_back(at.end);
     }
@@ -167,6 +166,7 @@ class FactFinder {
       const std::int64_t began = before == kNoEvent ? *facts_.gpu_start_ns : Start(before);
       const std::int64_t ended = before == kNoEvent ? *facts_.gpu_start_ns : End(before);
       Arrive(found->second, Start(e), before != kNoEvent, began, ended, &made);
+      made.work = WorkOf(found->second, ended);
       before = e;
       if (last == kNoEvent || End(e) > End(last)) last = e;
     }
@@ -176,6 +176,38 @@ class FactFinder {
     while (tail > 0 && End(by_start_[tail]) <= End(last))
       --tail;
     Arrive(tail, *facts_.gpu_end_ns, true, Start(last), End(last), &facts_.tail);
+  }
+
+  // What ran longest, by name, from an instant on until the work at a place started. Stretches of
+  // many streams overlap: a trace in which that takes long says less of it.
+  std::vector<WorkBefore> WorkOf(std::size_t place, std::int64_t from) {
+    constexpr std::size_t kVisitsPerWork = 8;
+    constexpr std::size_t kVisitsMin = 1'000'000;
+    const std::int64_t to = Start(by_start_[place]);
+    const auto first = std::partition_point(by_start_.begin(), by_start_.end(),
+                                            [&](EventIndex e) { return Start(e) < from; });
+    auto at = static_cast<std::size_t>(first - by_start_.begin());
+    if (at >= place) return {};
+    work_visits_ += place - at;
+    if (work_visits_ > kVisitsPerWork * by_start_.size() + kVisitsMin) return {};
+    std::map<StringId, std::int64_t> by_name;
+    for (; at < place; ++at) {
+      const EventIndex e = by_start_[at];
+      if (!is_comm_.contains(e)) by_name[events_[e].name] += std::min(End(e), to) - Start(e);
+    }
+    std::vector<std::pair<std::int64_t, StringId>> longest;
+    for (const auto& [name, ns] : by_name)
+      longest.emplace_back(-ns, name);
+    std::sort(longest.begin(), longest.end());
+    std::vector<WorkBefore> work;
+    for (const auto& [ns, name] : longest) {
+      if (work.size() == kWorkBeforeMax || ns == 0) break;
+      const bool known = name_index_.contains(name);
+      if (!known && work_names_ == kWorkNamesMax) continue;
+      if (!known) ++work_names_;
+      work.push_back({NameIndex(name), std::min(-ns, kFactMaxNs)});
+    }
+    return work;
   }
 
   // `began`, `ended`: of the collective before, or the GPU's beginning.
@@ -470,6 +502,9 @@ class FactFinder {
   IntervalSet<std::int64_t> waiting_;
   std::vector<std::int64_t> ends_;       // of GPU work, ascending
   std::vector<EventIndex> annotations_;  // long enough for a piece that is named by them
+  std::unordered_set<EventIndex> is_comm_;
+  std::size_t work_visits_ = 0;
+  std::size_t work_names_ = 0;
   std::vector<EventIndex> by_start_;
   std::vector<EventIndex> launch_of_;                  // by place in by_start_
   std::unordered_map<std::uint32_t, bool> launching_;  // tracks

@@ -46,6 +46,12 @@ struct RankHostWait {
   std::uint32_t call = 0;  // RankFacts::names
 };
 
+// GPU work of one name before a call.
+struct WorkBefore {
+  std::uint32_t kernel = 0;  // RankFacts::names
+  std::int64_t ns = 0;
+};
+
 // How one call of RankDigest::calls got to the GPU.
 struct CollectiveArrival {
   std::optional<std::int64_t> launch_ns;  // the start of the call that launched it
@@ -56,6 +62,8 @@ struct CollectiveArrival {
   std::int64_t after_anchor_ns = 0;  // from anchor_ns to the call's start
   std::int64_t busy_ns = 0;     // GPU work other than communication since the call before ended
   std::int64_t compute_ns = 0;  // ... since the call before started
+  // What most of busy_ns is of, the longest first, kWorkBeforeMax at most; empty: an older digest.
+  std::vector<WorkBefore> work;
   // Of another library than IsCollectiveName knows; tables leave it out.
   CommFamily family = CommFamily::kOther;
 };
@@ -87,6 +95,8 @@ inline constexpr std::int64_t kPlaceSeenMin = 4;
 inline constexpr std::int64_t kUnusualTimes = 10;
 inline constexpr std::int64_t kWaitMinNs = 50'000;
 inline constexpr std::size_t kPiecesMax = 4096;
+inline constexpr std::size_t kWorkBeforeMax = 4;
+inline constexpr std::size_t kWorkNamesMax = 1024;  // of kernels; others are left out
 // Lengths are cut to an hour: nothing real is longer, and sums stay within the type.
 inline constexpr std::int64_t kFactMaxNs = 3'600'000'000'000;
 

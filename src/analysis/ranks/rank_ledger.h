@@ -34,6 +34,7 @@ struct RankLedger {
   std::int64_t idle_other_ns = 0;
   std::int64_t foreign_ns = 0;        // work that was launched before the recording
   IntervalSet<std::int64_t> exposed;  // communication that nothing hides, on the trace's clock
+  IntervalSet<std::int64_t> base;     // where it lies, on that clock; empty: an older digest
   std::int64_t host_alone_ns = 0;
   // Of the recording, in no base.
   std::int64_t one_time_ns = 0;

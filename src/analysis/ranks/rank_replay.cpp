@@ -110,19 +110,21 @@ class Replayer {
     std::optional<std::int64_t> first;
     std::optional<std::int64_t> last;
     std::optional<std::int64_t> observed;
+    std::vector<std::int64_t> bases(ranks, 0);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const RankFacts& facts = *set_.ranks[rank].facts;
       if (!facts.gpu_start_ns && !facts.host_start_ns) continue;
       const std::int64_t begin = BeginOf(rank);
       const std::int64_t end = EndOf(rank);
+      bases[rank] = BaseOf(rank, end);
       const std::int64_t seen =
           hosts_[rank].At(facts.gpu_end_ns ? *facts.gpu_end_ns : *facts.host_end_ns);
       first = std::min(first.value_or(begin), begin);
       last = std::max(last.value_or(end), end);
       observed = std::max(observed.value_or(seen), seen);
     }
-    if (!first) return {};
-    return {*last - *first, *observed - *first};
+    if (!first) return {0, 0, std::move(bases)};
+    return {*last - *first, *observed - *first, std::move(bases)};
   }
 
  private:
@@ -243,6 +245,35 @@ class Replayer {
     }
     return std::max(before.new_end,
                     Arrive(rank, facts.tail, before, hosts_[rank].At(*facts.gpu_end_ns), 0));
+  }
+
+  // `end`: where the rank's end comes to lie.
+  std::int64_t BaseOf(std::size_t rank, std::int64_t end) const {
+    const auto& ledger = set_.ranks[rank].ledger;
+    if (!ledger) return 0;
+    std::int64_t sum = 0;
+    for (const auto& piece : ledger->base)
+      sum += EdgeOf(rank, hosts_[rank].At(piece.end), end) -
+             EdgeOf(rank, hosts_[rank].At(piece.start), end);
+    return sum;
+  }
+
+  // Where an instant comes to lie at which a unit of the rank begins or ends.
+  std::int64_t EdgeOf(std::size_t rank, std::int64_t at, std::int64_t end) const {
+    const ReplayHost& host = hosts_[rank];
+    const RankFacts& facts = *set_.ranks[rank].facts;
+    if (facts.gpu_end_ns && at >= host.At(*facts.gpu_end_ns))
+      return end + (at - host.At(*facts.gpu_end_ns));
+    const auto& ends = state_[rank].ends;
+    const auto next = std::partition_point(ends.begin(), ends.end(),
+                                           [&](const auto& one) { return one.first <= at; });
+    std::int64_t where = at - host.Taken(at);
+    if (next != ends.begin()) {
+      const auto& [before, new_before] = *std::prev(next);
+      where = new_before +
+              std::max<std::int64_t>(0, at - before - (host.Taken(at) - host.Taken(before)));
+    }
+    return std::min(where, next == ends.end() ? end : next->second);
   }
 
   const RankSet& set_;

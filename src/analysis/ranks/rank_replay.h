@@ -29,6 +29,8 @@ struct Replayed {
   // From the first event of any rank to the last end of GPU work (of the host, if there is none).
   std::int64_t wall_ns = 0;
   std::int64_t observed_ns = 0;  // the same as recorded
+  // How long the base of each rank's ledger takes then, as RankSet::ranks; 0: it has none.
+  std::vector<std::int64_t> base_ns;
 };
 
 // Needs the facts of every rank (see HasFacts).

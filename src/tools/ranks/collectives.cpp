@@ -16,7 +16,7 @@
 #include "page/ranks_page.h"
 #include "session/collective_rules.h"
 #include "tools/ranks/fleet_words.h"
-#include "tools/ranks/later_levers.h"
+#include "tools/ranks/job_figures.h"
 #include "tools/ranks/rank_report.h"
 #include "tools/ranks/rank_rows.h"
 #include "tools/ranks/rank_tools.h"
@@ -324,10 +324,10 @@ void AddJudgement(const RankSet& set, const Looked& looked,
   if (!looked.no_workload.empty()) answer->notes.push_back(looked.no_workload);
   std::vector<analysis::LoneKind> lone;
   if (set.ranks.size() == 1) lone = analysis::LookAtLoneRank(set.ranks.front());
-  const JobView view{set, joint, story};
+  const JobView view{set, joint, story, workload};
   std::string verdict = RanksVerdict(view);
   if (!lone.empty()) verdict = LoneVerdict(view, lone);
-  answer->facts["verdict"] = VerdictJson(view, verdict, LaterLevers(view, workload));
+  answer->facts["verdict"] = VerdictJson(view, verdict);
   if (workload != nullptr && !workload->line.empty()) answer->facts["workload"] = workload->line;
   const analysis::FleetFindings fleet = analysis::LookAtFleet(set, joint, options.gpus_per_node);
   const FleetView fleet_view{view, fleet};
@@ -343,9 +343,11 @@ void AddJudgement(const RankSet& set, const Looked& looked,
   AddRankRows(view, answer);
   if (several && !looked.report->matching.calls.empty()) answer->summary = JointHeadline(view);
   if (verdict.empty()) return;
-  const std::string comm = CommText(view);
-  answer->summary = (several ? WithFleet(fleet_view, verdict) : verdict) + " " + answer->summary +
-                    (comm.empty() ? "" : " Of the whole recording, in ms: " + comm + ".");
+  const std::string head = several ? WithFleet(fleet_view, verdict) : verdict;
+  const std::string exposed = ExposedText(view);
+  const bool said = !exposed.empty() && head.find(exposed) != std::string::npos;
+  const std::string comm = said ? std::string() : documents::Capitalised(CommText(view));
+  answer->summary = head + " " + answer->summary + (comm.empty() ? "" : " " + comm + ".");
   documents->fair =
       RanksReport(view, verdict, lone, workload, several ? FleetSection(fleet_view) : "");
   documents->page = page::RenderRanksPage(documents->fair, set, joint);

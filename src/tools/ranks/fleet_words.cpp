@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "documents/markdown_text.h"
 #include "output/number_format.h"
+#include "tools/ranks/job_figures.h"
 
 namespace jarvis::tools {
 namespace {
@@ -341,13 +342,9 @@ std::string FleetSentence(const FleetView& view) {
 }
 
 std::string SharedWaitText(const FleetView& view) {
-  double wait = 0;
-  double comm = 0;
-  for (const analysis::RankCommTime& of : view.job.joint.ranks) {
-    wait += static_cast<double>(of.wait_ns);
-    comm += static_cast<double>(of.comm_ns);
-  }
-  return fmt::format("{} of the communication time of the job is waiting{}.", PartText(wait, comm),
+  const CommSums sums = CommSumsOf(view.job);
+  return fmt::format("{} of the {} of the job is waiting{}.", PartText(sums.wait, sums.comm),
+                     sums.name(),
                      view.fleet.classes.size() > 1
                          ? ", of ranks of different work for each other and not of all for one"
                          : ", which changes hands");

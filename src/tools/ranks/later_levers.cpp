@@ -7,10 +7,18 @@
 #include <fmt/format.h>
 
 #include "analysis/ranks/lone_rank.h"
+#include "base/number_text.h"
+#include "tools/ranks/balance_words.h"
+#include "tools/ranks/job_figures.h"
+#include "tools/ranks/job_kind.h"
 #include "tools/ranks/transfer_paths.h"
 
 namespace jarvis::tools {
 namespace {
+
+constexpr std::size_t kRankLeversMax = 3;
+// A change of less than this part of the base is not worth a line.
+constexpr double kLineWorthPart = 200;
 
 std::string BusiestText(const JobView& job) {
   const auto family = BusiestFamily(job);
@@ -30,14 +38,15 @@ std::int64_t BarrierTime(const JobView& job) {
 // Collectives keep ranks in step already.
 std::vector<LaterLever> BarrierLever(const JobView& job) {
   const std::int64_t time = BarrierTime(job);
-  if (time * 200 < job.story.wall_ns || time == 0) return {};
+  if (time * 200 < job.story.base_ns || time == 0) return {};
   return {
       {"drop the barriers (`torch.distributed.barrier`) within steps, for which every rank "
        "waits and nothing is exchanged",
-       static_cast<double>(time) / 1e6,
+       MillisOf(time),
        {"",
         "call them around checkpoints and measurements alone; the collectives of a step keep "
-        "its ranks in order"}}};
+        "its ranks in order"},
+       1}};
 }
 
 // What the calls of one kind took beyond what such calls take. Where sizes were not recorded, calls
@@ -49,6 +58,41 @@ std::int64_t ExcessOf(const analysis::LoneKind& kind) {
   const bool outliers = !kind.bytes && kind.longest_ns >= kOutlierNs &&
                         kind.longest_ns / kOutlierTimes >= kind.median_ns;
   return outliers ? kind.total_ns - kind.calls * kind.median_ns : 0;
+}
+
+// What every rank idles by its host, milliseconds.
+double LeastIdle(const JobView& job) {
+  std::optional<std::int64_t> least;
+  for (const analysis::RankDigest& digest : job.set.ranks) {
+    const std::int64_t idle = digest.ledger ? digest.ledger->idle_host_ns : 0;
+    least = std::min(least.value_or(idle), idle);
+  }
+  return MillisOf(least.value_or(0));
+}
+
+bool HasHostLever(const JobView& job) {
+  const auto& levers = job.story.levers;
+  return std::any_of(levers.begin(), levers.end(), [](const analysis::JobLever& lever) {
+    return lever.kind != analysis::LeverKind::kBalance;
+  });
+}
+
+// Transfer time without computation beside it. Absent for no time worth it.
+std::vector<LaterLever> TransferLever(const JobView& job) {
+  constexpr double kSpreadPart = 0.1;
+  const std::int64_t exposed = job.set.ranks.size() > 1 ? ExposedTransfer(job) : 0;
+  if (exposed == 0) return {};
+  const TransferWays ways = TransferPaths(job);
+  std::string text = "hide the transfers that no computation hides yet, " + BusiestText(job);
+  // What differs between equal calls is neither the bytes nor the link's rate.
+  const double spread = SpreadTransfer(job);
+  if (!SizesKnown(job) && spread >= kSpreadPart * MillisOf(exposed)) {
+    text += fmt::format(
+        " (by the fastest call of each kind they take {} ms; the other {} are spread between calls "
+        "of a kind, of which no cause is recorded)",
+        MsDigits(std::max(0.0, MillisOf(exposed) - spread)), MsDigits(spread));
+  }
+  return {{std::move(text), MillisOf(exposed), ways.paths, ways.a_part}};
 }
 
 }  // namespace
@@ -64,7 +108,7 @@ std::int64_t UnseenWait(const JobView& job) {
     excess -= job.joint.ranks[rank].wait_ns + job.joint.ranks[rank].bubble_ns;
     least = std::min(least.value_or(excess), excess);
   }
-  return least && *least >= job.story.wall_ns / kWorthPart ? *least : 0;
+  return least && *least >= job.story.base_ns / kWorthPart ? *least : 0;
 }
 
 std::string MissingVerdict(const JobView& job) {
@@ -89,25 +133,70 @@ std::int64_t ExposedTransfer(const JobView& job) {
   }
   if (!least) return 0;
   const std::int64_t exposed = least->second - UnseenWait(job) - BarrierTime(job);
-  return exposed >= job.story.wall_ns / 100 ? exposed : 0;
+  return exposed >= job.story.base_ns / 100 ? exposed : 0;
 }
 
-std::vector<LaterLever> TransferLever(const JobView& job, const RankWorkload* workload) {
-  const std::int64_t exposed = job.set.ranks.size() > 1 ? ExposedTransfer(job) : 0;
-  if (exposed == 0) return {};
-  const TransferWays ways = TransferPaths(job, workload);
-  return {{"hide the transfers that no computation hides yet, " + BusiestText(job),
-           static_cast<double>(exposed) / 1e6, ways.paths, ways.a_part}};
-}
-
-std::vector<LaterLever> LaterLevers(const JobView& job, const RankWorkload* workload) {
+std::vector<LaterLever> LaterLevers(const JobView& job) {
   std::vector<LaterLever> levers = BarrierLever(job);
-  for (LaterLever& lever : TransferLever(job, workload))
+  for (LaterLever& lever : TransferLever(job))
     levers.push_back(std::move(lever));
-  if (workload == nullptr || job.set.ranks.size() < 2) return levers;
-  for (const RankWorkload::Lever& lever : workload->levers)
-    levers.push_back({lever.title, lever.gpu_ms, lever.paths, 1});
+  if (job.workload != nullptr && job.set.ranks.size() > 1) {
+    std::size_t taken = 0;
+    for (const RankWorkload::Lever& lever : job.workload->levers) {
+      if (taken == kRankLeversMax) break;
+      // What the hosts of a job cost is told by all of them, where anything is.
+      if (lever.of_host && HasHostLever(job)) continue;
+      const double ms =
+          lever.of_host ? std::min(lever.at_most_ms, LeastIdle(job)) : lever.at_most_ms;
+      if (ms * kLineWorthPart < MillisOf(job.story.base_ns)) continue;
+      levers.push_back({"on every rank: " + lever.title, ms, lever.paths, 1});
+      ++taken;
+    }
+  }
+  std::stable_sort(levers.begin(), levers.end(), [](const LaterLever& a, const LaterLever& b) {
+    return a.at_most_ms > b.at_most_ms;
+  });
   return levers;
+}
+
+std::vector<JobChange> ChangesOf(const JobView& job) {
+  std::vector<JobChange> changes;
+  for (const analysis::JobLever& lever : job.story.levers) {
+    if (lever.kind == analysis::LeverKind::kStarvedLate) continue;
+    changes.push_back(
+        {LeverText(job, lever), PathsOf(job, lever), MillisOf(lever.saved_ns), false, 1, false});
+  }
+  const bool later = job.story.starved_ranks > 0 && !changes.empty();
+  for (LaterLever& lever : LaterLevers(job)) {
+    changes.push_back({std::move(lever.change), std::move(lever.paths), lever.at_most_ms, true,
+                       lever.a_part, later});
+  }
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const JobChange& a, const JobChange& b) { return a.ms > b.ms; });
+  return changes;
+}
+
+std::vector<std::string> NotTold(const JobView& job) {
+  std::vector<std::string> lines;
+  const std::int64_t transfer = job.set.ranks.size() > 1 ? ExposedTransfer(job) : 0;
+  if (transfer == 0) return lines;
+  const bool experts = JobKindOf(job) == JobKind::kExperts;
+  if (!SizesKnown(job)) {
+    lines.push_back(fmt::format(
+        "Sizes of messages and the way they take are not recorded, so how much of the {} ms of "
+        "transfer is bandwidth cannot be told. Record next: {}.",
+        MsText(transfer),
+        experts ? "bytes on NVLink and on the network cards during the same steps (`nvidia-smi "
+                  "nvlink -gt d`, counters under /sys/class/infiniband)"
+                : "the same with `record_shapes=True` (PyTorch 2.2 or newer)"));
+  }
+  if (InfersExperts(job)) {
+    lines.emplace_back(
+        "Tokens per expert are not recorded: that uneven ones make ranks late is inferred from the "
+        "kernels' times. Record next: the router's counts of each expert and rank (the engine's "
+        "statistics of its experts).");
+  }
+  return lines;
 }
 
 }  // namespace jarvis::tools

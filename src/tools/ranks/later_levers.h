@@ -26,9 +26,23 @@ std::string MissingVerdict(const JobView& job);
 
 // Transfer time without computation beside it, of the rank that waits least; 0: not worth a word.
 std::int64_t ExposedTransfer(const JobView& job);
-// Absent for no time worth it. `workload` may be null.
-std::vector<LaterLever> TransferLever(const JobView& job, const RankWorkload* workload);
-// That first, then what the ranks compute, the most first.
-std::vector<LaterLever> LaterLevers(const JobView& job, const RankWorkload* workload);
+// Transfers, barriers and what every rank computes, the most first.
+std::vector<LaterLever> LaterLevers(const JobView& job);
+
+// One of all changes: what is saved by replaying, or a bound of it.
+struct JobChange {
+  std::string change;
+  PathTexts paths;
+  double ms = 0;
+  bool at_most = false;  // `ms` is a bound
+  double a_part = 1;     // what of it Path A saves at most
+  bool later = false;    // shows once hosts have their processors
+};
+// The most first; a lever that is a part of another is not among them.
+std::vector<JobChange> ChangesOf(const JobView& job);
+
+// What the recordings cannot tell and what to record for it: sentences, three at most. Only what
+// could change the order of the changes.
+std::vector<std::string> NotTold(const JobView& job);
 
 }  // namespace jarvis::tools

@@ -9,6 +9,7 @@
 #include "base/number_text.h"
 #include "documents/markdown_text.h"
 #include "output/number_format.h"
+#include "tools/ranks/job_figures.h"
 #include "tools/ranks/later_levers.h"
 #include "tools/ranks/rank_rows.h"
 
@@ -31,8 +32,9 @@ constexpr std::pair<LateCause, const char*> kCauseWords[] = {
     {LateCause::kMemory, "its host took or gave back memory"},
     {LateCause::kLongOp, "a long op or call of its host"},
     {LateCause::kCompute, "more GPU work than the others"},
+    {LateCause::kBefore, "its collective before ended later than the others'"},
     {LateCause::kHost, "its host was later without a single long stop"},
-    {LateCause::kUnknown, "not recorded"},
+    {LateCause::kUnknown, "of no cause that is recorded"},
 };
 
 class ReportWriter {
@@ -81,11 +83,12 @@ class ReportWriter {
                                     : fmt::format("; {} recorded steps ({} ms on the slowest rank)",
                                                   job_.story.steps, MsText(job_.story.step_ns));
     }
-    const bool late = LateBegin(job_) > 0;
-    Line("{}; {} ms from the first event{} to the end of the last GPU work.", text,
-         MsText(BaseOf(job_)), late ? " of the rank that begins last" : "");
+    Line("{}. Figures are of the {}, {} ms{}.", text, BaseWords(job_), MsText(BaseOf(job_)),
+         job_.story.base_count > 0 ? fmt::format(" on rank {}, as its own analysis has it",
+                                                 *job_.set.ranks[job_.story.base_rank].rank)
+                                   : "");
     if (const std::string comm = CommText(job_); !comm.empty())
-      Line("Of the whole recording, in ms: {}.", comm);
+      Line("{}.", documents::Capitalised(comm));
     Line("");
   }
 
@@ -115,7 +118,7 @@ class ReportWriter {
     Line(
         "base: what figures are of, by the rank's ledger (table `ledger`, with idle time by "
         "cause). wait + {}transfer + unmatched = exposed_comm, which nothing hides. `last` and "
-        "`lost` are of the recording: arrivals later than the clocks may be wrong ({} ms); how "
+        "`lost` are of the base: arrivals later than the clocks may be wrong ({} ms); how "
         "much later than the others' median, the first collective apart.",
         HasBubble() ? "bubble (waiting for another stage of the pipeline, the doing of no rank) + "
                     : "",
@@ -199,7 +202,7 @@ class ReportWriter {
       calls[facts.names[wait.call]] += wait.dur_ns;
     std::vector<std::pair<std::int64_t, std::string>> longest;
     for (const auto& [name, ns] : calls) {
-      if (ns >= job_.story.wall_ns / 20) longest.emplace_back(-ns, documents::Code(name, 60));
+      if (ns >= job_.story.base_ns / 20) longest.emplace_back(-ns, documents::Code(name, 60));
     }
     if (longest.empty()) return;
     std::sort(longest.begin(), longest.end());
@@ -289,46 +292,35 @@ class ReportWriter {
   }
 
   void Levers() {
-    if (job_.story.levers.empty() && ExposedTransfer(job_) == 0) return;
+    const std::vector<JobChange> changes = ChangesOf(job_);
+    if (changes.empty()) return;
     Line("## What to change, by wall time saved");
     Line("");
     MarkdownTable table(
         {"#", "change", "saves (ms)", "share", "Path A: the code changes", "Path B: it stays"});
     std::size_t row = 0;
-    for (const JobLever& lever : job_.story.levers) {
+    for (const JobChange& change : changes) {
       if (row == kLeversMax) break;
-      // A part of the lever for all ranks; the verdict names it.
-      if (lever.kind == analysis::LeverKind::kStarvedLate) continue;
-      const PathTexts paths = PathsOf(job_, lever);
-      table.Row({fmt::format("{}", ++row), CellOfText(LeverText(job_, lever)),
-                 MsText(lever.saved_ns), ShareText(lever.saved_ns, BaseOf(job_)),
-                 CellOfText(paths.a.empty() ? NoCodeText(lever) : paths.a), CellOfText(paths.b)});
-    }
-    for (const LaterLever& lever : TransferLever(job_, workload_)) {
-      const auto ns = static_cast<std::int64_t>(lever.at_most_ms * 1e6);
-      // Where hosts have no processor, they set the pace whatever the links do.
-      const bool later = job_.story.starved_ranks > 0 && row > 0;
-      table.Row({fmt::format("{}", ++row), lever.change,
-                 "at most " + MsText(ns) + (later ? ", shows after number 1" : ""),
-                 ShareText(ns, BaseOf(job_)),
-                 CellOfText(lever.paths.a) +
-                     fmt::format(": at most {} ms", MsDigits(lever.a_part * lever.at_most_ms)),
-                 CellOfText(lever.paths.b) + fmt::format(": at most {} ms", MsText(ns))});
+      const bool later = change.later && row > 0;
+      const auto path = [&](const std::string& words, double part) {
+        if (words.empty()) return std::string("none known");
+        return CellOfText(words) +
+               (change.at_most ? fmt::format(": at most {} ms", MsDigits(part * change.ms)) : "");
+      };
+      table.Row({fmt::format("{}", ++row), CellOfText(change.change),
+                 (change.at_most ? "at most " : "") + MsDigits(change.ms) +
+                     (later ? ", shows after number 1" : ""),
+                 PartText(change.ms, MillisOf(BaseOf(job_))), path(change.paths.a, change.a_part),
+                 path(change.paths.b, 1)});
     }
     out_ += table.text();
     Line("");
-    if (job_.story.levers.empty()) return;
     Line(
-        "Each saving is of the {} ms that were recorded, by replaying the collectives with that "
-        "change alone where the row names no other; they do not add up.",
+        "Each saving is of the {} ms that figures are of: where no \"at most\" stands, by "
+        "replaying "
+        "the collectives with that change alone; they do not add up.",
         MsText(BaseOf(job_)));
     Line("");
-  }
-
-  static std::string NoCodeText(const JobLever& lever) {
-    return lever.kind == analysis::LeverKind::kStall
-               ? "none before the line is known that stands still: no op and no stack names it"
-               : "none needed";
   }
 
   // What the ranks compute, by the trace of one.
@@ -351,22 +343,6 @@ class ReportWriter {
            MsDigits(workload_->unlinked_ms));
       Line("");
     }
-    if (workload_->levers.empty()) return;
-    const bool first =
-        !job_.story.levers.empty() && job_.story.levers.front().saved_ns >= job_.story.wall_ns / 10;
-    Line("GPU time that could be saved on every rank{}:",
-         first ? ", worth it only after the first of the changes above" : "");
-    for (const RankWorkload::Lever& lever : workload_->levers) {
-      Line("- {}: at most {} ms. {}", CellOfText(lever.title), MsDigits(lever.gpu_ms),
-           CellOfText(WaysText(lever.paths)));
-    }
-    Line("");
-  }
-
-  static std::string WaysText(const PathTexts& paths) {
-    std::string text = paths.a.empty() ? "" : "Path A: " + paths.a + ".";
-    if (!paths.b.empty()) text += (text.empty() ? "Path B: " : " Path B: ") + paths.b + ".";
-    return text;
   }
 
   void LoneKinds() {
@@ -565,21 +541,13 @@ class ReportWriter {
           "- `nproc` and `taskset -p` inside each rank's container, and `pidstat -wt 1` or `perf "
           "sched record` beside the job: the cores there are, and involuntary context switches.");
     }
-    if (!SizesKnown()) {
+    for (const std::string& line : NotTold(job_))
+      Line("- {}", CellOfText(line));
+    if (!SizesKnown(job_) && NotTold(job_).empty()) {
       Line(
           "- Sizes of messages are not recorded, so there is no bandwidth: PyTorch 2.2 or newer, "
-          "or "
-          "`record_shapes=True`.");
+          "or `record_shapes=True`.");
     }
-  }
-
-  bool SizesKnown() const {
-    for (const analysis::RankDigest& digest : job_.set.ranks) {
-      for (const analysis::CollectiveKind& kind : digest.kinds) {
-        if (kind.known[analysis::kIn] != Cell()) return true;
-      }
-    }
-    return false;
   }
 
   const JobView& job_;

@@ -9,6 +9,8 @@
 
 #include "base/number_text.h"
 #include "base/text.h"
+#include "tools/ranks/balance_words.h"
+#include "tools/ranks/job_figures.h"
 #include "tools/ranks/later_levers.h"
 
 namespace jarvis::tools {
@@ -18,7 +20,6 @@ using analysis::HostPlace;
 using analysis::HostStall;
 using analysis::JobLever;
 using analysis::JointCollective;
-using analysis::LateCause;
 using analysis::LeverKind;
 using analysis::RankRole;
 using analysis::RankStory;
@@ -33,10 +34,6 @@ std::string Quoted(const std::string& name) {
   return std::string(shown) + (shown.size() < line.size() ? "..." : "");
 }
 
-std::int64_t LostBy(const RankStory& rank, LateCause cause) {
-  return rank.lost_by[static_cast<std::size_t>(cause)];
-}
-
 // "435 to 467", or one number.
 std::string Between(std::int64_t least, std::int64_t most) {
   const std::string low = MsText(least);
@@ -44,11 +41,9 @@ std::string Between(std::int64_t least, std::int64_t most) {
   return low == high ? low : low + " to " + high;
 }
 
-// What was recorded of the job, as the subject of a sentence.
+// What figures are of, as the subject of a sentence.
 std::string RecordedText(const JobView& job) {
-  if (job.story.steps == 0) return "the recording takes";
-  return job.story.steps == 1 ? "the recorded step takes"
-                              : fmt::format("the {} recorded steps take", job.story.steps);
+  return fmt::format("the {} take{}", BaseWords(job), job.story.base_count > 1 ? "" : "s");
 }
 
 std::string Without(const JobView& job, const JobLever& lever) {
@@ -73,15 +68,10 @@ std::string TimesText(std::int64_t times) {
   return times == 1 ? "once" : times == 2 ? "twice" : fmt::format("{} times", times);
 }
 
-// A finding about every rank is one about none.
-bool OfAllRanks(const JobView& job, const JobLever& lever) {
-  return lever.ranks.size() == job.set.ranks.size();
-}
-
 // Stops after the end of the shortest recording delay nobody whose trace is there.
 std::string EarlyEndText(const JobView& job) {
   const std::int64_t early = job.story.early_end_ns;
-  if (early < job.story.wall_ns / 20) return {};
+  if (early < job.story.base_ns / 20) return {};
   return fmt::format(
       " Rank {}'s recording ends {} ms before the last: what comes after that is in "
       "no saving.",
@@ -138,19 +128,16 @@ std::string StarvedVerdict(const JobView& job, const JobLever& lever) {
 }
 
 // Stages of a pipeline that wait for one another.
-std::string BubbleVerdict(const JobView& job, double comm) {
-  double bubble = 0;
+std::string BubbleVerdict(const JobView& job, const CommSums& sums) {
   std::int64_t fill = 0;
-  for (const analysis::RankCommTime& of : job.joint.ranks) {
-    bubble += MillisOf(of.bubble_ns);
+  for (const analysis::RankCommTime& of : job.joint.ranks)
     fill = std::max(fill, of.fill_ns);
-  }
   std::string text = fmt::format(
-      "no rank keeps the others waiting: {} ms ({}) of the communication time is the pipeline's "
+      "no rank keeps the others waiting: {} ms ({}) of the {} is the pipeline's "
       "bubble, in which a stage waits for the one before or after it; up to {} ms of it is the "
       "fill, until a stage's first input arrives",
-      MsDigits(bubble), PartText(bubble, comm), MsText(fill));
-  if (job.story.early_end_ns >= job.story.wall_ns / 20) {
+      MsDigits(sums.bubble), PartText(sums.bubble, sums.comm), sums.name(), MsText(fill));
+  if (job.story.early_end_ns >= job.story.base_ns / 20) {
     text +=
         fmt::format(", and rank {} is done {} ms before the last stage (the drain)",
                     *job.set.ranks[job.story.early_end_rank].rank, MsText(job.story.early_end_ns));
@@ -161,43 +148,30 @@ std::string BubbleVerdict(const JobView& job, double comm) {
 // Nobody is named: how much waiting there is for whoever comes last.
 std::string NobodyVerdict(const JobView& job) {
   constexpr double kLittle = 0.02;
-  double wait = 0;
-  double transfer = 0;
-  double comm = 0;
+  const CommSums sums = CommSumsOf(job);
   std::size_t late = 0;
-  for (const analysis::RankCommTime& of : job.joint.ranks) {
-    wait += MillisOf(of.wait_ns);
-    transfer += MillisOf(of.transfer_ns);
-    comm += MillisOf(of.comm_ns);
+  for (const RankStory& of : job.story.ranks)
     late += of.came_last > 0 ? 1 : 0;
-  }
-  if (wait < kLittle * comm) {
-    return fmt::format(
-        "no rank keeps the others waiting: {} of the communication time is transfer.",
-        PartText(transfer, comm));
+  if (sums.wait < kLittle * sums.comm) {
+    return fmt::format("no rank keeps the others waiting: {} of the {} is transfer.",
+                       PartText(sums.transfer, sums.comm), sums.name());
   }
   if (late == 0) {
     return fmt::format(
         "no rank stands out, as none comes last by more than the clocks may be wrong ({} ms): {} "
-        "of "
-        "the communication time of all ranks is waiting, {} is transfer.",
-        MsText(job.joint.clock_error_ns), PartText(wait, comm), PartText(transfer, comm));
+        "of the {} of all ranks is waiting, {} is transfer.",
+        MsText(job.joint.clock_error_ns), PartText(sums.wait, sums.comm), sums.name(),
+        PartText(sums.transfer, sums.comm));
   }
   return fmt::format(
-      "no rank stands out; the last one changes by collective: {} of the communication time of all "
-      "ranks is waiting for it, {} is transfer, and {} of {} ranks come last at times.",
-      PartText(wait, comm), PartText(transfer, comm), late, job.set.ranks.size());
+      "no rank stands out; the last one changes by collective: {} of the {} of all ranks is "
+      "waiting for it, {} is transfer, and {} of {} ranks come last at times.",
+      PartText(sums.wait, sums.comm), sums.name(), PartText(sums.transfer, sums.comm), late,
+      job.set.ranks.size());
 }
 
 std::string PlainVerdict(const JobView& job) {
-  double wait = 0;
-  double bubble = 0;
-  double comm = 0;
-  for (const analysis::RankCommTime& of : job.joint.ranks) {
-    wait += MillisOf(of.wait_ns);
-    bubble += MillisOf(of.bubble_ns);
-    comm += MillisOf(of.comm_ns);
-  }
+  const CommSums sums = CommSumsOf(job);
   std::vector<std::size_t> order;
   for (std::size_t rank = 0; rank < job.story.ranks.size(); ++rank) {
     if (job.story.ranks[rank].role == RankRole::kCause) order.push_back(rank);
@@ -205,14 +179,35 @@ std::string PlainVerdict(const JobView& job) {
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::pair(-job.story.ranks[a].lost_ns, a) < std::pair(-job.story.ranks[b].lost_ns, b);
   });
-  if (order.empty() && bubble > wait) return BubbleVerdict(job, comm);
+  if (order.empty() && sums.bubble > sums.wait) return BubbleVerdict(job, sums);
   if (order.empty()) return NobodyVerdict(job);
   const RankStory& worst = job.story.ranks[order.front()];
   return fmt::format(
-      "rank {} comes last {} times and keeps the others waiting {} ms in all; {} of the "
-      "communication time of the job is waiting, and no single stop or imbalance explains it.",
+      "rank {} comes last {} times and keeps the others waiting {} ms in all; {} of the {} of "
+      "the job is waiting, and no single stop or imbalance explains it.",
       *job.set.ranks[order.front()].rank, worst.came_last, MsText(worst.lost_ns),
-      PartText(wait, comm));
+      PartText(sums.wait, sums.comm), sums.name());
+}
+
+// Who keeps whom waiting, and what the job takes without that.
+std::string CauseVerdict(const JobView& job) {
+  if (job.joint.collectives.empty()) return {};
+  if (std::string missing = MissingVerdict(job); !missing.empty()) return missing;
+  if (job.story.levers.empty()) return PlainVerdict(job);
+  const JobLever& best = job.story.levers.front();
+  switch (best.kind) {
+    case LeverKind::kStall: return StallVerdict(job, best);
+    case LeverKind::kStarvedLate:
+    case LeverKind::kStarvedAll: return StarvedVerdict(job, best);
+    case LeverKind::kMemory:
+      return fmt::format(
+          "the hosts of {} take or give back memory in long calls, without which {}; no rank keeps "
+          "the others waiting for longer than that.",
+          RanksText(job, best.ranks), Without(job, best));
+    case LeverKind::kBalance:
+      return fmt::format("{}; balanced, {}.", BalanceCause(job, best), Without(job, best));
+  }
+  return {};
 }
 
 // Most of the time in calls that take or give back memory lies within the length of one step.
@@ -247,7 +242,9 @@ bool IsOneOff(const JobView& job, const JobLever& lever) {
 
 // How long a step is without the stop.
 std::int64_t RestOfStep(const JobView& job, const JobLever& lever) {
-  return (job.story.wall_ns - lever.saved_ns) / std::max<std::int64_t>(1, job.story.steps);
+  return (job.story.base_ns - lever.saved_ns) / std::max<std::int64_t>(1, job.story.base_count > 0
+                                                                              ? job.story.base_count
+                                                                              : job.story.steps);
 }
 
 PathTexts StallPaths(const JobView& job, const JobLever& lever) {
@@ -288,15 +285,11 @@ PathTexts StallPaths(const JobView& job, const JobLever& lever) {
 }  // namespace
 
 std::int64_t LateBegin(const JobView& job) {
-  const auto& levers = job.story.levers;
-  if (levers.empty() || levers.front().kind != LeverKind::kStarvedAll) return 0;
-  const std::int64_t late = job.story.late_begin_ns;
-  const std::int64_t left = job.story.wall_ns - levers.front().saved_ns;
-  return late < left / 10 || late >= left ? 0 : late;
+  return job.story.from_late ? job.story.late_begin_ns : 0;
 }
 
 std::int64_t BaseOf(const JobView& job) {
-  return job.story.wall_ns - LateBegin(job);
+  return job.story.base_ns;
 }
 
 std::string MsText(std::int64_t ns) {
@@ -365,14 +358,7 @@ std::string LeverText(const JobView& job, const JobLever& lever) {
       return fmt::format("avoid cudaMalloc, cudaFree and their like while the GPU idles, on {}{}",
                          RanksText(job, lever.ranks),
                          IsOneOff(job, lever) ? ", nearly all of it within one step" : "");
-    case LeverKind::kBalance:
-      if (OfAllRanks(job, lever)) {
-        return "even out the computing among the ranks: which one has more before a collective "
-               "changes";
-      }
-      return fmt::format(
-          "even out the computing of {} with the others before the collectives they are late at",
-          RanksText(job, lever.ranks));
+    case LeverKind::kBalance: return BalanceText(job, lever);
   }
   return {};
 }
@@ -421,36 +407,23 @@ std::string LoneVerdict(const JobView& job, const std::vector<analysis::LoneKind
 }
 
 std::string CommText(const JobView& job) {
-  double comm = 0;
-  double wait = 0;
-  double bubble = 0;
-  double transfer = 0;
-  double unmatched = 0;
-  for (const analysis::RankCommTime& of : job.joint.ranks) {
-    comm += MillisOf(of.comm_ns);
-    wait += MillisOf(of.wait_ns);
-    bubble += MillisOf(of.bubble_ns);
-    transfer += MillisOf(of.transfer_ns);
-    unmatched += MillisOf(of.unmatched_ns);
-  }
-  if (!(comm > 0)) return {};
+  const CommSums sums = CommSumsOf(job);
   if (job.set.ranks.size() == 1) {
     const auto& ledger = job.set.ranks.front().ledger;
-    if (!ledger) return {};
-    return fmt::format(
-        "communication {} ms; of the {} ms that figures are of, {} are "
-        "communication that nothing hides",
-        MsDigits(comm), MsText(ledger->base_ns), MsText(ledger->exposed_ns()));
+    if (!ledger || !(MillisOf(job.joint.ranks.front().comm_ns) > 0)) return {};
+    return fmt::format("of the {} ms that figures are of, {} are communication that nothing hides",
+                       MsText(ledger->base_ns), MsText(ledger->exposed_ns()));
   }
+  if (!(sums.comm > 0)) return {};
   return fmt::format(
-      "communication of all ranks {} ms = waiting {} ({}){} + transfer{} {} ({}) + unmatched {} "
-      "({})",
-      MsDigits(comm), MsDigits(wait), PartText(wait, comm),
-      bubble > 0
-          ? fmt::format(" + pipeline bubble {} ({})", MsDigits(bubble), PartText(bubble, comm))
-          : "",
-      UnseenWait(job) > 0 ? ", or waiting for ranks without a trace," : "", MsDigits(transfer),
-      PartText(transfer, comm), MsDigits(unmatched), PartText(unmatched, comm));
+      "{} of all ranks {} ms = waiting {} ({}){} + transfer{} {} ({}) + unmatched {} ({})",
+      sums.name(), MsDigits(sums.comm), MsDigits(sums.wait), PartText(sums.wait, sums.comm),
+      sums.bubble > 0 ? fmt::format(" + pipeline bubble {} ({})", MsDigits(sums.bubble),
+                                    PartText(sums.bubble, sums.comm))
+                      : "",
+      UnseenWait(job) > 0 ? ", or waiting for ranks without a trace," : "", MsDigits(sums.transfer),
+      PartText(sums.transfer, sums.comm), MsDigits(sums.unmatched),
+      PartText(sums.unmatched, sums.comm));
 }
 
 PathTexts PathsOf(const JobView& job, const JobLever& lever) {
@@ -474,83 +447,56 @@ PathTexts PathsOf(const JobView& job, const JobLever& lever) {
                           IsOneOff(job, lever) ? ", once, not in each step of a long job" : ""),
               fmt::format("preallocate the buffers whose sizes change between steps: up to {} ms",
                           MsText(lever.saved_ns))};
-    case LeverKind::kBalance:
-      return {fmt::format("{}: batch sizes, sequence lengths, shards of tables or experts: {} ms",
-                          OfAllRanks(job, lever)
-                              ? std::string("divide the work of each step more evenly")
-                              : fmt::format("give {} less", RanksText(job, lever.ranks)),
-                          MsText(lever.saved_ns)),
-              fmt::format("overlap the collective with what the early ranks can compute next: less "
-                          "than {} ms",
-                          MsText(lever.saved_ns))};
+    case LeverKind::kBalance: return BalancePaths(job, lever);
   }
   return {};
 }
 
 std::string RanksVerdict(const JobView& job) {
-  if (job.joint.collectives.empty()) return {};
-  if (std::string missing = MissingVerdict(job); !missing.empty()) return missing;
-  if (job.story.levers.empty()) return PlainVerdict(job);
-  const JobLever& best = job.story.levers.front();
-  switch (best.kind) {
-    case LeverKind::kStall: return StallVerdict(job, best);
-    case LeverKind::kStarvedLate:
-    case LeverKind::kStarvedAll: return StarvedVerdict(job, best);
-    case LeverKind::kMemory:
-      return fmt::format(
-          "the hosts of {} take or give back memory in long calls, without which {}; no rank keeps "
-          "the others waiting for longer than that.",
-          RanksText(job, best.ranks), Without(job, best));
-    case LeverKind::kBalance: {
-      std::int64_t lost = 0;
-      for (const std::size_t rank : best.ranks)
-        lost += LostBy(job.story.ranks[rank], LateCause::kCompute);
-      if (OfAllRanks(job, best)) {
-        return fmt::format(
-            "no rank stands out; the last one changes by collective, with who has more to compute "
-            "before it, which costs {} ms in all; balanced, {}.",
-            MsText(lost), Without(job, best));
-      }
-      return fmt::format(
-          "{} {} more to compute than the other{} before collectives, which costs "
-          "{} ms; balanced, {}.",
-          RanksText(job, best.ranks), best.ranks.size() == 1 ? "has" : "have",
-          job.set.ranks.size() - best.ranks.size() == 1 ? "" : "s", MsText(lost),
-          Without(job, best));
-    }
-  }
-  return {};
+  const std::string cause = CauseVerdict(job);
+  const std::string exposed = ExposedText(job);
+  if (cause.empty() || exposed.empty()) return cause;
+  const auto& levers = job.story.levers;
+  if (ExposedTransfer(job) > (levers.empty() ? 0 : levers.front().saved_ns))
+    return exposed + "; " + cause;
+  // Within the first sentence, which answers show by itself.
+  const std::size_t end = std::min(cause.find(". "), cause.size() - 1);
+  return cause.substr(0, end) + "; " + exposed + cause.substr(end);
 }
 
-Json VerdictJson(const JobView& job, const std::string& text,
-                 const std::vector<LaterLever>& later) {
+Json VerdictJson(const JobView& job, const std::string& text) {
+  const auto rounded = [](double ms) { return std::round(ms * 1000) / 1000; };
   Json verdict = Json::object();
   verdict["text"] = text;
-  verdict["wall_ms"] = std::round(MillisOf(job.story.wall_ns) * 1000) / 1000;
-  verdict["base_ms"] = std::round(MillisOf(BaseOf(job)) * 1000) / 1000;
-  verdict["lost_ms"] = std::round(MillisOf(job.story.lost_ns) * 1000) / 1000;
+  verdict["wall_ms"] = rounded(MillisOf(job.story.wall_ns));
+  verdict["base"] = BaseWords(job);
+  verdict["base_ms"] = rounded(MillisOf(BaseOf(job)));
+  verdict["lost_ms"] = rounded(MillisOf(job.story.lost_ns));
   Json levers = Json::array();
+  Json then = Json::array();
+  std::size_t place = 0;
+  for (const JobChange& change : ChangesOf(job)) {
+    ++place;
+    Json& list = change.at_most ? then : levers;
+    if (list.size() == kLeversShown) continue;
+    Json one = {{"change", change.change}, {"place", place}};
+    one[change.at_most ? "at_most_ms" : "saved_ms"] = rounded(change.ms);
+    if (!change.paths.a.empty()) one["path_a"] = change.paths.a;
+    if (!change.paths.a.empty() && change.at_most)
+      one["path_a_at_most_ms"] = rounded(change.a_part * change.ms);
+    if (!change.paths.b.empty()) one["path_b"] = change.paths.b;
+    if (change.later) one["later"] = true;
+    list.push_back(std::move(one));
+  }
+  // A part of another change, which a reader of the table of ranks expects to help.
   for (const JobLever& lever : job.story.levers) {
-    if (levers.size() == kLeversShown) break;
-    const PathTexts paths = PathsOf(job, lever);
-    levers.push_back({{"change", LeverText(job, lever)},
-                      {"saved_ms", std::round(MillisOf(lever.saved_ns) * 1000) / 1000}});
-    if (!paths.a.empty()) levers.back()["path_a"] = paths.a;
-    if (!paths.b.empty()) levers.back()["path_b"] = paths.b;
+    if (lever.kind == LeverKind::kStarvedLate)
+      levers.push_back(
+          {{"change", LeverText(job, lever)}, {"saved_ms", rounded(MillisOf(lever.saved_ns))}});
   }
   verdict["levers"] = std::move(levers);
-  Json then = Json::array();
-  for (const LaterLever& lever : later) {
-    if (then.size() == kLeversShown) break;
-    then.push_back(
-        {{"change", lever.change}, {"at_most_ms", std::round(lever.at_most_ms * 1000) / 1000}});
-    if (!lever.paths.a.empty()) {
-      then.back()["path_a"] = lever.paths.a;
-      then.back()["path_a_at_most_ms"] = std::round(lever.a_part * lever.at_most_ms * 1000) / 1000;
-    }
-    if (!lever.paths.b.empty()) then.back()["path_b"] = lever.paths.b;
-  }
   if (!then.empty()) verdict["then"] = std::move(then);
+  if (auto lines = NotTold(job); !lines.empty()) verdict["not_told"] = std::move(lines);
   return verdict;
 }
 

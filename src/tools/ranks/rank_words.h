@@ -14,19 +14,21 @@
 
 namespace jarvis::tools {
 
+struct RankWorkload;
+
 struct JobView {
   const analysis::RankSet& set;
   const analysis::JointTimeline& joint;
   const analysis::JobStory& story;
+  const RankWorkload* workload = nullptr;  // null: not known
 };
 
 // "1,001", "84.3", "0.62": milliseconds of nanoseconds.
 std::string MsText(std::int64_t ns);
 std::string MsDigits(double ms);  // the same of milliseconds
-// From the first event of the rank that begins last, where the time before that is much next to
-// what the best lever leaves: it is none of the job's. 0: not much.
+// What lies before the last rank's beginning, where figures are counted from there; else 0.
 std::int64_t LateBegin(const JobView& job);
-// What shares are of: the recording, without that.
+// What shares are of (JobStory::base_ns).
 std::int64_t BaseOf(const JobView& job);
 // "81 %"
 std::string PartText(double part, double whole);
@@ -38,7 +40,8 @@ std::string StallPlace(const analysis::HostStall& stall);
 // What a lever changes: "rank 2 without its stop before all_to_all".
 std::string LeverText(const JobView& job, const analysis::JobLever& lever);
 
-// One or two sentences: the cause, who waits for it, what the job takes without it.
+// One or two sentences: the cause, who waits for it, what the job takes without it, and how much of
+// the base is exposed communication, which comes first where that is the largest.
 std::string RanksVerdict(const JobView& job);
 
 // Of one rank: which of its collectives look like waits, and that it cannot tell for whom.
@@ -47,7 +50,7 @@ std::string LoneVerdict(const JobView& job, const std::vector<analysis::LoneKind
 std::string LoneText(const analysis::LoneKind& kind);
 // "5.75 MB": decimal units.
 
-// "waiting 3,125 ms (97 %), transfer ...": of the communication time of all ranks together.
+// "waiting 3,125 ms (97 %), transfer ...": of the communication of all ranks together.
 std::string CommText(const JobView& job);
 
 struct PathTexts {
@@ -57,9 +60,8 @@ struct PathTexts {
 // Each with what it saves. Empty for a lever that is a part of another (kStarvedLate).
 PathTexts PathsOf(const JobView& job, const analysis::JobLever& lever);
 
-struct LaterLever;
-// The levers as members of the structured answer; `text`: the verdict. `later`: what is left after
-// them.
-Json VerdictJson(const JobView& job, const std::string& text, const std::vector<LaterLever>& later);
+// The changes as members of the structured answer; `text`: the verdict. `levers` are what replaying
+// tells, `then` what has a bound alone; `place` is that in the one list of both, from 1.
+Json VerdictJson(const JobView& job, const std::string& text);
 
 }  // namespace jarvis::tools

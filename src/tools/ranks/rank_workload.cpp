@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kCategoriesMax = 6;
 constexpr std::size_t kOpsShown = 3;
 constexpr std::size_t kNameBytes = 60;
-constexpr std::size_t kComputeLevers = 3;
+constexpr std::size_t kLeversKept = 6;
 constexpr double kCategoryShare = 0.01;  // of the computation
 
 // Ranks by how much they compute, the most first, as far as each has a file of its own.
@@ -66,6 +66,12 @@ bool IsBesideAnAdd(const findings::Analysis& analysis, const findings::Finding& 
   return adds_ms >= kGoodPart * finding.time_ms;
 }
 
+// What a finding saves at most, milliseconds; 0: not known. Not of the rank's wall time, which is
+// waiting where another rank is the cause.
+double MostMs(const findings::Finding& finding) {
+  return finding.savings_ms ? finding.savings_ms->high : finding.bound_ms.value_or(0);
+}
+
 // Ways out without savings in their words: those are of this rank's wall time, which is waiting.
 RankWorkload::Lever LeverOf(const findings::Analysis& analysis, const findings::Finding& finding) {
   findings::Finding plain = finding;
@@ -76,7 +82,8 @@ RankWorkload::Lever LeverOf(const findings::Analysis& analysis, const findings::
   const documents::FindingText text = documents::DraftText(analysis, plain);
   RankWorkload::Lever lever;
   lever.title = text.title;
-  lever.gpu_ms = finding.savings_ms->high;
+  lever.at_most_ms = MostMs(finding);
+  lever.of_host = finding.host != nullptr || finding.category == "cpu_idle";
   lever.paths = {.b = OfPath(text.way_b, text.path_b), .a = OfPath(text.way_a, text.path_a)};
   if (lever.paths.a.empty() && IsBesideAnAdd(analysis, finding))
     lever.paths.a =
@@ -131,15 +138,14 @@ RankWorkload WorkloadOf(const findings::Analysis& analysis, std::int64_t rank) {
   }
   std::vector<const findings::Finding*> levers;
   for (const findings::Finding& finding : analysis.findings) {
-    if (finding.tier != findings::Tier::kSystem && finding.savings_ms &&
-        finding.savings_ms->high >= kCategoryShare * made.computation_ms)
+    if (finding.subject != "communication" && !finding.one_off &&
+        MostMs(finding) >= kCategoryShare * made.computation_ms)
       levers.push_back(&finding);
   }
-  std::stable_sort(levers.begin(), levers.end(), [](const auto* a, const auto* b) {
-    return a->savings_ms->high > b->savings_ms->high;
-  });
+  std::stable_sort(levers.begin(), levers.end(),
+                   [](const auto* a, const auto* b) { return MostMs(*a) > MostMs(*b); });
   for (const findings::Finding* finding : levers) {
-    if (made.levers.size() == kComputeLevers) break;
+    if (made.levers.size() == kLeversKept) break;
     made.levers.push_back(LeverOf(analysis, *finding));
   }
   return made;

@@ -32,9 +32,11 @@ struct RankWorkload {
   struct Lever {
     std::string title;
     PathTexts paths;
-    double gpu_ms = 0;  // at most, of every rank
+    double at_most_ms = 0;  // of every rank
+    bool of_host = false;   // idle time by what the host does
   };
-  std::vector<Lever> levers;  // of computation, the most first
+  // Its largest findings but communication, which the job's ranks tell more of; the most first.
+  std::vector<Lever> levers;
 };
 
 // Of the rank with most computation, which is loaded as any trace and dropped when memory is short.

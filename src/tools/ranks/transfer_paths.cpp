@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "base/text.h"
+#include "tools/ranks/job_kind.h"
+#include "tools/ranks/rank_workload.h"
 
 namespace jarvis::tools {
 
@@ -18,6 +19,30 @@ std::string MegatronFlags(bool megatron, bool transformer_engine) {
                             : " (`--sequence-parallel`; its overlap needs Transformer Engine)";
 }
 
+// DeepEP's kernels, by the part of the library that their names have, send to ranks that have
+// tokens alone, and its dispatch may send fp8: what is left is the way, and what runs beside it.
+TransferWays ExpertPaths(const JobView& job) {
+  const std::string overlap =
+      "two micro-batches, so that one's dispatch and combine run beside the other's experts (vLLM "
+      "`--enable-dbo`, SGLang `--enable-two-batch-overlap`)";
+  if (HasCommKernel(job, "internode_ll")) {
+    return {
+        {overlap,
+         "look which way the tokens go: `internode_ll` sends over RDMA, and between GPUs of one "
+         "node over NVLink only where DeepEP's Buffer has "
+         "`allow_nvlink_for_low_latency_mode=True`"}};
+  }
+  if (HasCommKernel(job, "internode") || HasCommKernel(job, "intranode") ||
+      HasCommKernel(job, "deep_ep")) {
+    return {{overlap,
+             "look which way the tokens go (`intranode`: NVLink; `internode`: RDMA between nodes) "
+             "and place experts so that most stay within the node"}};
+  }
+  return {{overlap,
+           "an exchange that sends to ranks with tokens alone and in fp8 (DeepEP, or the "
+           "like), over NVLink within a node"}};
+}
+
 }  // namespace
 
 std::optional<analysis::CommFamily> BusiestFamily(const JobView& job) {
@@ -30,17 +55,14 @@ std::optional<analysis::CommFamily> BusiestFamily(const JobView& job) {
   return most == nullptr ? std::nullopt : std::optional(most->family);
 }
 
-TransferWays TransferPaths(const JobView& job, const RankWorkload* workload) {
+TransferWays TransferPaths(const JobView& job) {
   using analysis::CommFamily;
   const CommFamily family = BusiestFamily(job).value_or(CommFamily::kOther);
-  const auto has = [&](std::string_view part) {
-    return workload != nullptr &&
-           (ContainsNoCase(workload->line, part) || ContainsNoCase(workload->framework, part));
-  };
-  const bool training = workload != nullptr && workload->training;
+  const auto has = [&](std::string_view part) { return SpeaksOf(job, part); };
+  const bool training = job.workload != nullptr && job.workload->training;
   switch (family) {
     case CommFamily::kExchange:
-      if (has("torchrec") || has("dlrm") || has("embedding")) {
+      if (JobKindOf(job) == JobKind::kEmbeddings) {
         return {
             {"TorchRec's TrainPipelineSparseDist: the next batch's input distribution beside "
              "this batch's dense part",
@@ -48,10 +70,7 @@ TransferWays TransferPaths(const JobView& job, const RankWorkload* workload) {
              "accuracy"},
             kHalfTheBytes};
       }
-      if (has("expert") || has("moe")) {
-        return {{"two half batches, so that one's exchange runs beside the other's experts",
-                 "send activations in a narrower format, or only to ranks that have tokens"}};
-      }
+      if (JobKindOf(job) == JobKind::kExperts) return ExpertPaths(job);
       return {{"issue the all_to_all asynchronously and compute what does not need it meanwhile",
                "fewer or narrower bytes"}};
     case CommFamily::kAllReduce:
@@ -69,9 +88,16 @@ TransferWays TransferPaths(const JobView& job, const RankWorkload* workload) {
               kHalfTheBytes};
     case CommFamily::kReduceScatter:
     case CommFamily::kAllGather:
+      // Shards of parameters are gathered ahead in training alone.
+      if (training || has("fsdp")) {
+        return {
+            {"prefetch shards (FSDP: `backward_prefetch`, `forward_prefetch`), wrap layers so "
+             "that each has enough to compute",
+             "gather in a narrower format"}};
+      }
       return {
-          {"prefetch shards (FSDP: `backward_prefetch`, `forward_prefetch`), wrap layers so "
-           "that each has enough to compute",
+          {"issue it asynchronously (`async_op=True`), beside work that does not need its "
+           "result",
            "gather in a narrower format"}};
     case CommFamily::kPointToPoint:
       return {{"send and receive beside the computing of another microbatch" +

@@ -4,18 +4,17 @@
 #include <optional>
 
 #include "tools/ranks/rank_words.h"
-#include "tools/ranks/rank_workload.h"
 
 namespace jarvis::tools {
 
 // The family of collectives that moves for longest; absent: none moves anything.
 std::optional<analysis::CommFamily> BusiestFamily(const JobView& job);
 
-// Of that family. `workload`: null if not known.
+// Of that family.
 struct TransferWays {
   PathTexts paths;
   double a_part = 1;  // what of the transfers the second saves at most
 };
-TransferWays TransferPaths(const JobView& job, const RankWorkload* workload);
+TransferWays TransferPaths(const JobView& job);
 
 }  // namespace jarvis::tools
