@@ -60,7 +60,7 @@ std::string Legend(const Json& answer, const std::vector<std::string>& shown,
       {"wait_ms", "wait_ms: in collectives, until the last rank comes"},
       {"bubble_ms", "bubble_ms: for another stage of the pipeline"},
       {"unmatched_ms", "unmatched_ms: in calls that no other rank's recording has"},
-      {"last", "last: how often it comes last"},
+      {"last", "last: how often it comes last by more than the clocks may be wrong"},
       {"lost_ms", "lost_ms: by how much later than the middle one, all times together"}};
   const auto columns = answer.value("columns", std::vector<std::string>());
   std::vector<std::string> parts;
