@@ -171,6 +171,7 @@ TEST_CASE("a value that is read back after a check for NaN is that check's") {
     return HostFinding(one, "synchronisation", HostCauseKind::kWaits).path_a.front().advice;
   };
   CHECK(advice("aten::isnan") == Advice::kDropChecks);
+  CHECK(advice("aten::allclose") == Advice::kDropChecks);
   CHECK(advice("aten::gt") == Advice::kAvoidScalars);
 }
 

@@ -473,7 +473,7 @@ TEST_CASE("real traces") {
         {Part::kDevice, "H100-SXM"}}},
       {"sd35-xdit-mi300x",
        "trace",
-       {{Part::kModel, "SD3Transformer2DModel"},
+       {{Part::kModel, "Stable Diffusion 3 (SD3Transformer2DModel)"},
         {Part::kPhase, "image generation, 4 denoising steps"},
         {Part::kBatch, "batch 2 x 4429 tokens"},
         {Part::kInput, "makes 1024 x 1024 pixels"},

@@ -74,6 +74,7 @@ class Advisor {
   }
   void TuneGemm() {
     const bool by_library = context_.amd && context_.replays;
+    if (context_.compiled && context_.autotuned) B(Advice::kSearchTiles);
     if (context_.compiled && !context_.autotuned && !by_library) B(Advice::kMaxAutotune);
     if (!context_.amd || context_.before_torch2) return;
     if (context_.tunable_op == WorkContext::TunableOp::kReads) B(Advice::kTuneMissing);

@@ -205,6 +205,12 @@ CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
     return {fmt::format("{}. Or t{}", compiled.words, kTunable), compiled.way};
   }
   if (compiles) return compiled;
+  if (work_.compiled && work_.autotuned && !own && !work_.IsServer()) {
+    return {
+        "Search more tiles for generated products: "
+        "`TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_SEARCH_SPACE=EXHAUSTIVE`",
+        {"search_tiles", true}};
+  }
   // Neither setting is in the version that was recorded.
   if (work_.before_torch2) return {};
   if (own) {

@@ -15,6 +15,7 @@
 #include "findings/one/stop_findings.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
+#include "findings/one/wait_places.h"
 
 namespace jarvis::findings {
 namespace {
@@ -301,113 +302,25 @@ class HostFindingMaker {
     }
     // One wait at the end of a run is how anybody gets a result.
     if (static_cast<double>(cause.count) < limits::kWaitsMin || !Matters(cause.idle_ms)) return;
-    analysis::RemoveWaits change;
-    ReadBack read;
-    WaitPlaces(&cause, &change, &read);
-    cause.changes = {std::move(change)};
-    if (!late.empty() || !read.gpu.events.empty()) cause.least = cause.changes;
+    WaitPlaces found = FindWaitPlaces(e_, ledger_.wait_ms);
+    cause.total_ms = found.total_ms;
+    cause.places = std::move(found.places);
+    cause.changes = {std::move(found.waits)};
+    if (!late.empty() || !found.read_gpu.events.empty()) cause.least = cause.changes;
     if (!late.empty()) {
       // What is done without waiting is not yet done at once: most of those launches may stay.
       late = Union(std::move(late));
       cause.least.emplace_back(analysis::ScaleHost{StretchesOf(late), kLateLeft});
     }
     // What nobody reads back is not computed and copied for it either.
-    late.insert(late.end(), read.host.begin(), read.host.end());
+    late.insert(late.end(), found.read_host.begin(), found.read_host.end());
     if (!late.empty())
       cause.changes.emplace_back(analysis::ScaleHost{StretchesOf(Union(std::move(late))), 0});
-    if (!read.gpu.events.empty()) cause.changes.emplace_back(std::move(read.gpu));
+    if (!found.read_gpu.events.empty()) cause.changes.emplace_back(std::move(found.read_gpu));
     std::vector<Remedy> ways = WaysForWaits(cause.places);
     if (cause.places.size() > kHostPlacesMax) cause.places.resize(kHostPlacesMax);
     Add("synchronisation", Pattern::kSynchronisation, {}, std::move(cause));
     out_.back().path_a = std::move(ways);
-  }
-
-  // Ops that only fetch a value or a count for Python: their host time and GPU work.
-  struct ReadBack {
-    IntervalSet<std::int64_t> host;
-    analysis::RemoveGpu gpu;
-  };
-  void AddReadBack(trace::EventIndex call, WaitKind kind, ReadBack* read) const {
-    const trace::EventStore& events = e_.trace.events();
-    const tree::CallTree& tree = e_.trace.tree();
-    trace::EventIndex op = tree.parent(call);
-    if (op == trace::kNoEvent || events[op].kind != trace::EventKind::kCpuOp) return;
-    const std::size_t work = tree.GpuBelow(op).size();
-    // `is_nonzero` of `item` of `_local_scalar_dense`: one value.
-    for (trace::EventIndex above = tree.parent(op);
-         kind != WaitKind::kShape && above != trace::kNoEvent &&
-         events[above].kind == trace::EventKind::kCpuOp && tree.GpuBelow(above).size() == work;
-         above = tree.parent(above))
-      op = above;
-    read->host.push_back({events[op].ts_ns, events[op].end_ns()});
-    const auto gpu = tree.GpuBelow(op);
-    read->gpu.events.insert(read->gpu.events.end(), gpu.begin(), gpu.end());
-  }
-
-  // By the idle time that follows, the most first.
-  void WaitPlaces(HostCause* cause, analysis::RemoveWaits* change, ReadBack* read) const {
-    for (std::size_t g = 0; g < ledger_.wait_ms.size(); ++g) {
-      if (ledger_.wait_ms[g] <= 0) continue;
-      const analysis::WaitGroup& group = e_.host.waits[g];
-      const WaitKind kind = KindOf(group);
-      for (const trace::EventIndex call : group.calls) {
-        if (!e_.scope.Has(e_.trace.events()[call].ts_ns)) continue;
-        change->calls.push_back(call);
-        if (FetchesValue(kind)) AddReadBack(call, kind, read);
-      }
-      HostPlace place;
-      place.name = group.op.empty() ? group.call : group.op + " (" + group.call + ")";
-      place.code = group.code;
-      place.waits_for = group.waits_for;
-      place.count = group.count;
-      place.ms = MillisOf(group.total_ns);
-      place.idle_ms = ledger_.wait_ms[g];
-      place.wait = kind;
-      cause->total_ms += place.ms;
-      cause->places.push_back(std::move(place));
-    }
-    std::stable_sort(cause->places.begin(), cause->places.end(),
-                     [](const HostPlace& a, const HostPlace& b) { return a.idle_ms > b.idle_ms; });
-  }
-
-  // By the copies of the op that waits: a wait of its own stands beside them.
-  WaitKind KindOf(const analysis::WaitGroup& group) const {
-    const trace::EventStore& events = e_.trace.events();
-    const tree::CallTree& tree = e_.trace.tree();
-    std::size_t to_host = 0, to_device = 0;
-    for (const trace::EventIndex call : group.calls) {
-      const trace::EventIndex op = tree.parent(call);
-      for (const trace::EventIndex work : tree.GpuBelow(op == trace::kNoEvent ? call : op)) {
-        if (events[work].kind != trace::EventKind::kMemcpy) continue;
-        const CopyDirection direction = DirectionOf(e_.trace, work);
-        to_host += direction == CopyDirection::kToHost ? 1 : 0;
-        to_device += direction == CopyDirection::kToDevice ? 1 : 0;
-      }
-    }
-    const WaitKind kind = KindOfWait(group.op, to_host > to_device, to_device > to_host);
-    if (kind != WaitKind::kScalar) return kind;
-    const auto checks = std::count_if(group.calls.begin(), group.calls.end(),
-                                      [&](trace::EventIndex call) { return FollowsCheck(call); });
-    return 2 * static_cast<std::size_t>(checks) > group.calls.size() ? WaitKind::kCheck : kind;
-  }
-
-  // Whether the value that a call fetches is whether something is NaN or infinite: among the last
-  // few ops before it is one that asks so.
-  bool FollowsCheck(trace::EventIndex call) const {
-    constexpr std::size_t kOps = 12, kEvents = 48;
-    const trace::EventStore& events = e_.trace.events();
-    const tree::CallTree& tree = e_.trace.tree();
-    const std::uint32_t position = tree.position(call);
-    std::size_t ops = 0;
-    for (std::uint32_t back = 1; back <= std::min<std::size_t>(kEvents, position); ++back) {
-      const trace::EventIndex e = tree.preorder()[position - back];
-      if (events[e].track != events[call].track || ops == kOps) break;
-      if (events[e].kind != trace::EventKind::kCpuOp) continue;
-      ++ops;
-      const std::string_view name = events.name(e);
-      if (name == "aten::isnan" || name == "aten::isinf" || name == "aten::isfinite") return true;
-    }
-    return false;
   }
 
   static HostPlace PlaceOf(const IdlePhase& phase) {

@@ -1,0 +1,145 @@
+#include "findings/one/wait_places.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "base/number_text.h"
+#include "findings/one/advice_rules.h"
+#include "findings/one/multi_kernel.h"
+
+namespace jarvis::findings {
+namespace {
+
+using trace::EventIndex;
+using trace::kNoEvent;
+
+// Ops that ask whether values are as they should be.
+bool IsCheck(std::string_view op) {
+  static constexpr std::string_view kChecks[] = {"aten::isnan",    "aten::isinf",
+                                                 "aten::isfinite", "aten::isclose",
+                                                 "aten::allclose", "aten::_assert_async"};
+  return std::find(std::begin(kChecks), std::end(kChecks), op) != std::end(kChecks);
+}
+// What makes one value of it.
+bool IsOfCheck(std::string_view op) {
+  return IsCheck(op) || op == "aten::any" || op == "aten::all";
+}
+
+class PlaceFinder {
+ public:
+  explicit PlaceFinder(const HostEvidence& evidence)
+      : e_(evidence), events_(evidence.trace.events()), tree_(evidence.trace.tree()) {}
+
+  WaitPlaces Run(std::span<const double> idle_ms) {
+    for (std::size_t g = 0; g < idle_ms.size(); ++g) {
+      if (idle_ms[g] > 0) Add(e_.host.waits[g], idle_ms[g]);
+    }
+    std::stable_sort(out_.places.begin(), out_.places.end(),
+                     [](const HostPlace& a, const HostPlace& b) { return a.idle_ms > b.idle_ms; });
+    return std::move(out_);
+  }
+
+ private:
+  void Add(const analysis::WaitGroup& group, double idle_ms) {
+    const WaitKind kind = KindOf(group);
+    for (const EventIndex call : group.calls) {
+      if (!e_.scope.Has(events_[call].ts_ns)) continue;
+      out_.waits.calls.push_back(call);
+      if (FetchesValue(kind)) AddRead(call, kind);
+    }
+    HostPlace place;
+    place.name = group.op.empty() ? group.call : group.op + " (" + group.call + ")";
+    place.code = group.code;
+    place.waits_for = group.waits_for;
+    place.count = group.count;
+    place.ms = MillisOf(group.total_ns);
+    place.idle_ms = idle_ms;
+    place.wait = kind;
+    out_.total_ms += place.ms;
+    out_.places.push_back(std::move(place));
+  }
+
+  bool IsOp(EventIndex e) const {
+    return e != kNoEvent && events_[e].kind == trace::EventKind::kCpuOp;
+  }
+
+  void AddRead(EventIndex call, WaitKind kind) {
+    EventIndex op = tree_.parent(call);
+    if (!IsOp(op)) return;
+    // `is_nonzero` of `item` of `_local_scalar_dense`: one value. A check holds what it computes.
+    const std::size_t work = tree_.GpuBelow(op).size();
+    for (EventIndex above = tree_.parent(op); kind != WaitKind::kShape && IsOp(above);
+         above = tree_.parent(above)) {
+      if (tree_.GpuBelow(above).size() == work || IsCheck(events_.name(above))) op = above;
+    }
+    AddOp(op);
+    if (kind != WaitKind::kCheck) return;
+    ForOpsBefore(call, [&](EventIndex before) {
+      if (IsOfCheck(events_.name(before))) AddOp(before);
+      return !IsCheck(events_.name(before));
+    });
+  }
+  void AddOp(EventIndex op) {
+    out_.read_host.push_back({events_[op].ts_ns, events_[op].end_ns()});
+    const auto gpu = tree_.GpuBelow(op);
+    out_.read_gpu.events.insert(out_.read_gpu.events.end(), gpu.begin(), gpu.end());
+  }
+
+  // The last few ops of its thread that began before a call, backward, as long as `use` asks for
+  // more.
+  template <typename Use>
+  void ForOpsBefore(EventIndex call, const Use& use) const {
+    constexpr std::size_t kOps = 12, kEvents = 48;
+    const std::uint32_t position = tree_.position(call);
+    std::size_t ops = 0;
+    for (std::uint32_t back = 1; back <= std::min<std::size_t>(kEvents, position); ++back) {
+      const EventIndex e = tree_.preorder()[position - back];
+      if (events_[e].track != events_[call].track) return;
+      if (!IsOp(e)) continue;
+      if (!use(e) || ++ops == kOps) return;
+    }
+  }
+
+  // By the copies of the op that waits: a wait of its own stands beside them.
+  WaitKind KindOf(const analysis::WaitGroup& group) const {
+    std::size_t to_host = 0, to_device = 0;
+    for (const EventIndex call : group.calls) {
+      const EventIndex op = tree_.parent(call);
+      for (const EventIndex work : tree_.GpuBelow(op == kNoEvent ? call : op)) {
+        if (events_[work].kind != trace::EventKind::kMemcpy) continue;
+        const CopyDirection direction = DirectionOf(e_.trace, work);
+        to_host += direction == CopyDirection::kToHost ? 1 : 0;
+        to_device += direction == CopyDirection::kToDevice ? 1 : 0;
+      }
+    }
+    const WaitKind kind = KindOfWait(group.op, to_host > to_device, to_device > to_host);
+    if (kind != WaitKind::kScalar) return kind;
+    const auto checks = std::count_if(group.calls.begin(), group.calls.end(),
+                                      [&](EventIndex call) { return IsOfACheck(call); });
+    return 2 * static_cast<std::size_t>(checks) > group.calls.size() ? WaitKind::kCheck : kind;
+  }
+
+  // Whether the value that a call fetches says whether values are as they should be.
+  bool IsOfACheck(EventIndex call) const {
+    bool found = false;
+    ForOpsBefore(call, [&](EventIndex op) {
+      found = IsCheck(events_.name(op));
+      return !found;
+    });
+    return found;
+  }
+
+  const HostEvidence& e_;
+  const trace::EventStore& events_;
+  const tree::CallTree& tree_;
+  WaitPlaces out_;
+};
+
+}  // namespace
+
+WaitPlaces FindWaitPlaces(const HostEvidence& evidence, std::span<const double> idle_ms) {
+  return PlaceFinder(evidence).Run(idle_ms);
+}
+
+}  // namespace jarvis::findings
