@@ -53,6 +53,10 @@ std::string BoundPhrase(const findings::Analysis& analysis) {
     case ledger::BoundKind::kCommunication:
       return fmt::format("bound by exposed communication ({} of waiting or transfer): {}",
                          EachMs(analysis, MillisOf(analysis.base.balance.exposed_comm_ns)), work);
+    case ledger::BoundKind::kCopies:
+      return fmt::format("bound by copies between host and device ({} that nothing hides): {}",
+                         EachMs(analysis, MillisOf(books.wall.Of(ledger::WorkKind::kHostCopy))),
+                         work);
     case ledger::BoundKind::kHost: {
       const auto& idle = books.wall.idle_ns;
       const std::int64_t input = books.wall.Of(ledger::IdleCause::kInput);

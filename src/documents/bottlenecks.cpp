@@ -18,6 +18,7 @@
 #include "documents/prose.h"
 #include "documents/report_parts.h"
 #include "findings/one/wall_classes.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::documents {
 namespace {
@@ -35,6 +36,24 @@ struct Bottleneck {
   std::string achieved = std::string(kAbsentText);
   int priority = 0;  // of the finding that is about it; 0: none
 };
+
+// How many GPUs times of work add up over.
+double GpusOf(const findings::Analysis& analysis) {
+  for (const findings::Quality& one : analysis.quality) {
+    if (one.code == "merged_ranks" || one.code == "multi_device")
+      return std::max(1.0, one.value.value_or(1));
+  }
+  return 1;
+}
+
+// Of copies: what nothing hides, and no more than the base has of it on each GPU.
+double MovedMs(const findings::Analysis& analysis, const findings::Finding& finding) {
+  const ledger::WallBook& wall = analysis.frames->books.wall;
+  const bool inside = finding.subject.starts_with("D2D");
+  const double line =
+      MillisOf(wall.Of(inside ? ledger::WorkKind::kCopy : ledger::WorkKind::kHostCopy));
+  return std::min(finding.OwnExclusiveMs(), line * GpusOf(analysis));
+}
 
 // Ids of the operations that a finding is about, those of its chains too.
 std::vector<std::string> OperationsOf(const findings::Analysis& analysis,
@@ -151,7 +170,7 @@ void AddFindings(const findings::Analysis& analysis, std::set<trace::EventIndex>
     if (!fresh && !own.empty()) continue;  // a finding before it has all of it
     told->insert(own.begin(), own.end());
     const bool moves = MovesData(finding);
-    const double ms = moves ? finding.OwnExclusiveMs() : finding.OwnMs();
+    const double ms = moves ? MovedMs(analysis, finding) : finding.OwnMs();
     out->push_back({FindingCell(analysis, finding) + HiddenPart(analysis, finding.OwnMs(), ms), ms,
                     !moves, std::string(kAbsentText), finding.global_rank});
   }
@@ -271,12 +290,16 @@ std::string WithoutEmptyColumns(const std::vector<std::string>& titles,
 std::string BottleneckTable(const findings::Analysis& analysis, std::size_t rows) {
   std::vector<Bottleneck> all;
   AddHost(analysis, &all);
+  const std::size_t of_host = all.size();
   AddCommunication(analysis, &all);
   if (all.empty() || !HidesKernels(analysis)) {
     std::set<trace::EventIndex> told;
     AddFindings(analysis, &told, &all);
     AddOperations(analysis, rows, told, &all);
   }
+  const double gpus = GpusOf(analysis);
+  for (std::size_t i = of_host; i < all.size(); ++i)
+    all[i].ms /= gpus;
   std::stable_sort(all.begin(), all.end(),
                    [](const Bottleneck& a, const Bottleneck& b) { return a.ms > b.ms; });
   std::vector<std::vector<std::string>> table;
@@ -292,9 +315,10 @@ std::string BottleneckTable(const findings::Analysis& analysis, std::size_t rows
          BaseShare(analysis, one.ms), one.achieved,
          one.priority > 0 ? fmt::format("{}", one.priority) : std::string(kAbsentText)});
   }
-  return WithoutEmptyColumns({"Rank", "Operation", "Time", "% Compute",
-                              "Share of the " + analysis.base.unit, "Achieved", "Priority"},
-                             table) +
+  return WithoutEmptyColumns(
+             {"Rank", "Operation", gpus > 1 ? fmt::format("Time (mean of {} GPUs)", gpus) : "Time",
+              "% Compute", "Share of the " + analysis.base.unit, "Achieved", "Priority"},
+             table) +
          "\n";
 }
 

@@ -189,7 +189,7 @@ std::vector<std::string> UncoveredRow(const findings::Analysis& analysis) {
   }
   if (analysis.uncovered.size() > names.size()) names.push_back("others");
   return {dash,
-          "No way to shorten these is known from this recording",
+          assessed ? "No fix is known for these lines" : "Not assessed (see what to record below)",
           fmt::format("{}", fmt::join(names, "; ")),
           assessed ? fmt::format("at most {}", EachMs(analysis, bound_ms)) : "not assessed",
           "in no sum",

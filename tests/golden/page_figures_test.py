@@ -37,6 +37,7 @@ def tables(text):
 
 def span(cell):
     """Low and high of a saving in ms; "up to" has nothing for certain."""
+    cell = re.sub(r"^about [^:]*: ", "", cell)  # what is expected, before the range
     if match := re.match(rf"(?:at most|up to) {NUMBER} ms", cell):
         return 0.0, float(match[1])
     if match := re.match(rf"{NUMBER} to {NUMBER} ms", cell):

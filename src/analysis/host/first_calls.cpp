@@ -206,6 +206,9 @@ class FirstCallFinder {
     }
     const auto first = first_launches_.find(piece.owner);
     if (first == first_launches_.end() || QueueIsFull(piece.begin_ns)) return;
+    // Beside a GPU at work a launch waits for room, whoever fills the queue.
+    if (2 * MsInside(busy_, piece.begin_ns, piece.end_ns) * 1e6 > static_cast<double>(piece.ns()))
+      return;
     if (usual.count < kComparableMin ||
         static_cast<double>(piece.ns()) <= kOverUsual * usual.self_ns)
       return;
@@ -214,7 +217,7 @@ class FirstCallFinder {
 
   // What of it passed while the GPU worked is a wait: freeing waits for the device.
   void Allocation(const SilentPiece& piece) {
-    if (allocator_.Recurs(piece.owner)) return;  // it comes again
+    if (allocator_.churns()) return;  // it comes again
     const double busy_ms = MsInside(busy_, piece.begin_ns, piece.end_ns);
     const auto idle = piece.ns() - static_cast<std::int64_t>(busy_ms * 1e6);
     if (idle < kFirstCallMinNs) return;

@@ -81,9 +81,9 @@ class EpilogueFinder {
       if (product == trace::kNoEvent) product = before->second;
     }
     const Efficiency& now = operation->efficiency;
-    if (2 * behind <= operation->gpu.size() || !now.tb_per_s) return;
-    std::vector<Fact> facts = {{"product", analysis::ShortKernelName(events_.name(product)), {}},
-                               NumberFact("tb_s_achieved", *now.tb_per_s, "TB/s")};
+    if (2 * behind <= operation->gpu.size()) return;
+    std::vector<Fact> facts = {{"product", analysis::ShortKernelName(events_.name(product)), {}}};
+    if (now.tb_per_s) facts.push_back(NumberFact("tb_s_achieved", *now.tb_per_s, "TB/s"));
     if (TunesProducts()) facts.push_back({"joined", "as for the products", "words"});
     operation->cause = Cause{Pattern::kEpilogueLeft, "epilogue", std::move(facts), {}, {}, {}};
     operation->cause->b =

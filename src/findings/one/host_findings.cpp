@@ -274,6 +274,8 @@ class HostFindingMaker {
     cause.idle_ms = once_ms;
     for (const analysis::FirstCall& call : calls.calls) {
       if (cause.places.size() == kHostPlacesMax) break;
+      const auto& flushes = stops_.flushes;  // told by a rule of their own
+      if (std::binary_search(flushes.begin(), flushes.end(), call.call)) continue;
       HostPlace place;
       place.name = e_.trace.events().name(call.call);
       if (call.op != trace::kNoEvent) place.code = e_.trace.events().name(call.op);

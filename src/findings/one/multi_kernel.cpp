@@ -176,7 +176,10 @@ class MultiKernel {
       group.total_us += us;
       group.max_us = std::max(group.max_us, us);
       group.exposed_us += UncoveredUs(working_, event.ts_ns, event.end_ns());
-      if (ContainsNoCase(events_.name(e), "pageable")) ++group.pageable;
+      if (ContainsNoCase(events_.name(e), "pageable")) {
+        ++group.pageable;
+        group.pageable_us += us;
+      }
       const auto bytes = BytesOf(e);
       if (bytes) {
         group.bytes = group.bytes.value_or(0) + *bytes;

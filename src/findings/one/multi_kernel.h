@@ -28,7 +28,10 @@ struct CopyGroup {
   std::optional<double> tb_per_s;  // over the copies with bytes
   std::optional<double> percent_of_total;
   std::uint64_t pageable = 0;  // by the event's name: the host side is not pinned
-  bool flagged = false;        // limits::kCopyShare, limits::kCopyCount (D2H and H2D)
+  double pageable_us = 0;      // of these
+  // Most of the time is theirs: pinned memory is a way out.
+  bool mostly_pageable() const { return 2 * pageable_us > total_us; }
+  bool flagged = false;  // limits::kCopyShare, limits::kCopyCount (D2H and H2D)
 };
 
 // Where copies come from: an op at a place in the code.

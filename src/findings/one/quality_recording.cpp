@@ -92,6 +92,7 @@ class RecordingQualities {
                                    "together; collectives tells them apart.",
                                    ranks.size(), analysis::RankList(ranks),
                                    merged.assumed ? ", numbered in the order of the file" : ""));
+      q.value = static_cast<double>(devices.size());
       q.consequence = "Busy and idle time of one GPU cannot be read from the totals.";
       return;
     }

@@ -75,8 +75,8 @@ class StopMaker {
     const analysis::AllocatorCalls found = analysis::FindAllocatorCalls(events_, steady);
     if (found.churns()) return GivenBack(found.calls, found.rounds, Pattern::kAllocatorChurn);
     // A step that has it is longer than the others, and may be left out for that.
-    const auto flushes = analysis::FindAllocatorCalls(events_, calls).flushes;
-    if (!flushes.empty()) GivenBack(flushes, 0, Pattern::kAllocatorFlush);
+    out_.flushes = analysis::FindAllocatorCalls(events_, calls).flushes;
+    if (!out_.flushes.empty()) GivenBack(out_.flushes, 0, Pattern::kAllocatorFlush);
   }
 
   // `rounds`: of giving back and taking again; 0: the cache is emptied.

@@ -13,6 +13,8 @@ namespace jarvis::findings {
 struct StopFindings {
   std::vector<Finding> findings;
   IntervalSet<std::int64_t> intervals;  // host time that they explain
+  // Calls that empty the allocator's cache and fill it again: nothing that a warm-up does. Sorted.
+  std::vector<trace::EventIndex> flushes;
 };
 
 // Each with what a simulation is asked, as HostFindings. Pure.

@@ -210,6 +210,8 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
   return f;
 }
 
+constexpr double kLargeCopies = 0.3;  // of the base
+
 Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
   Finding f = SystemFinding("multi_kernel", "Multi-Kernel Analysis",
                             std::string(DirectionText(group.direction)) + " copies");
@@ -232,10 +234,17 @@ Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
   }
   if (inside) {
     f.path_a.push_back({Advice::kWriteInPlace, {}, {}});
-  } else if (group.pageable == 0) {
-    f.path_b.push_back({to_host ? Advice::kCopyBackAside : Advice::kPrefetchToDevice, {}, {}});
+  } else if (group.mostly_pageable()) {
+    f.path_b.push_back({Advice::kPinnedCopies, {}, {}});
+  } else {
+    // Copies that take most of the time of a program that loads nothing bring what could stay.
+    const bool loads = analysis.context.own_loader || analysis.context.worker_loader;
+    if (!to_host && !loads && f.exclusive_ms >= kLargeCopies * analysis.base.total_ms) {
+      f.path_a.push_back({Advice::kKeepOnDevice, {}, {}});
+    } else {
+      f.path_b.push_back({to_host ? Advice::kCopyBackAside : Advice::kPrefetchToDevice, {}, {}});
+    }
   }
-  if (group.pageable > 0) f.path_b.push_back({Advice::kPinnedCopies, {}, {}});
   std::unordered_set<std::string_view> rows;
   for (const CopySite& site : analysis.multi_kernel.copy_sites) {
     if (site.direction != group.direction) continue;

@@ -90,14 +90,14 @@ class PlaceFinder {
   // more.
   template <typename Use>
   void ForOpsBefore(EventIndex call, const Use& use) const {
-    constexpr std::size_t kOps = 12, kEvents = 48;
+    constexpr std::size_t kOpsMost = 12, kEventsMost = 48;
     const std::uint32_t position = tree_.position(call);
     std::size_t ops = 0;
-    for (std::uint32_t back = 1; back <= std::min<std::size_t>(kEvents, position); ++back) {
+    for (std::uint32_t back = 1; back <= std::min<std::size_t>(kEventsMost, position); ++back) {
       const EventIndex e = tree_.preorder()[position - back];
       if (events_[e].track != events_[call].track) return;
       if (!IsOp(e)) continue;
-      if (!use(e) || ++ops == kOps) return;
+      if (!use(e) || ++ops == kOpsMost) return;
     }
   }
 

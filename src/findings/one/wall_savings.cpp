@@ -96,7 +96,7 @@ class WallAsker {
     WayOut way{InScope(finding, {std::move(scale)}),
                finding.savings_ms->low / finding.savings_ms->mid,
                finding.savings_ms->high / finding.savings_ms->mid, std::nullopt};
-    if (finding.category == "multi_kernel") way.cap_ms = finding.exclusive_ms;
+    if (finding.category == "multi_kernel") way.cap_ms = MovedMs(finding);
     return way;
   }
 
@@ -111,8 +111,20 @@ class WallAsker {
     const bool to_host = finding.subject.starts_with(DirectionText(CopyDirection::kToHost));
     Changes changes = {pin};
     if (to_host) changes.emplace_back(WaitsFor(pin.copies));
-    return WayOut{InScope(changes), 1, 1,
-                  to_host ? std::nullopt : std::optional(finding.exclusive_ms)};
+    // Behind a download that is waited for the GPU waits for the host, too.
+    const double behind =
+        to_host ? MillisOf(analysis_.frames->books.wall.Of(ledger::IdleCause::kRoundTrip)) : 0;
+    return WayOut{InScope(changes), 1, 1, MovedMs(finding) + behind};
+  }
+  // What nothing hides of it: of several GPUs the wall time, not the sum.
+  double MovedMs(const Finding& finding) const {
+    const ledger::WallBook& wall = analysis_.frames->books.wall;
+    const bool inside = finding.subject.starts_with(DirectionText(CopyDirection::kOnDevice));
+    const double line =
+        finding.subject == "communication"
+            ? MillisOf(wall.communication_ns())
+            : MillisOf(wall.Of(inside ? ledger::WorkKind::kCopy : ledger::WorkKind::kHostCopy));
+    return std::min(finding.exclusive_ms, line);
   }
   // A download into pinned memory is waited for where it is read.
   analysis::RemoveWaits WaitsFor(const std::vector<trace::EventIndex>& copies) const {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/ranks/rank_digest.h"
 #include "base/number_text.h"
 #include "base/text.h"
 #include "ledger/kinds/work_kind.h"
@@ -361,10 +362,21 @@ class MachineTeller {
     }
   }
 
+  std::size_t RanksInFile() const {
+    const analysis::MergedRanks merged = analysis::FindMergedRanks(
+        facts_.trace.events(), facts_.trace.track_names(), facts_.trace.tree().launch_processes());
+    std::set<std::int64_t> ranks(merged.of_track.begin(), merged.of_track.end());
+    ranks.erase(-1);
+    return ranks.size();
+  }
+
   void SingleRank() {
     if (Kernels({"nccl", "rccl", "cross_device_reduce", "multimem_all"}).count > 0) {
       out_.Set(WorkloadPart::kParallelism, "several ranks, of which one is recorded",
                Certainty::kInferred, "communication kernels");
+    } else if (const std::size_t ranks = RanksInFile(); ranks > 1) {
+      out_.Set(WorkloadPart::kParallelism, fmt::format("{} ranks in one file", ranks),
+               Certainty::kRecorded, "processes that launch GPU work");
     } else if (facts_.gpu_us > 0) {
       out_.Set(WorkloadPart::kParallelism, "1 rank", Certainty::kInferred,
                "no communication, no distributedInfo");

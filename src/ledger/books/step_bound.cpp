@@ -16,9 +16,10 @@ constexpr double kBoundLittle = 10;
 constexpr double kBoundArtefact = 10;  // less of it changes no verdict
 constexpr double kBoundNotScheduled = 20;
 
-BoundKind KindOfShares(const StepBound& shares, bool communication_largest) {
+BoundKind KindOfShares(const StepBound& shares, bool communication_largest, bool mostly_copies) {
   if (shares.communication >= kBoundMuchCommunication && communication_largest)
     return BoundKind::kCommunication;
+  if (mostly_copies) return BoundKind::kCopies;
   if (shares.gpu >= kBoundNearlyAll && shares.host >= kBoundNearlyAll) return BoundKind::kBalanced;
   if (shares.host >= kBoundNearlyAll || shares.idle_host >= kBoundHalf) return BoundKind::kHost;
   if (shares.gpu >= kBoundMostly || shares.idle_host < kBoundLittle) return BoundKind::kGpu;
@@ -30,6 +31,7 @@ BoundKind KindOfShares(const StepBound& shares, bool communication_largest) {
 std::string_view BoundKindText(BoundKind kind) {
   switch (kind) {
     case BoundKind::kCommunication: return "bound by communication";
+    case BoundKind::kCopies: return "bound by copies between host and device";
     case BoundKind::kBalanced: return "balanced";
     case BoundKind::kHost: return "host-bound";
     case BoundKind::kGpu: return "GPU-bound";
@@ -48,8 +50,8 @@ StepBound BoundOf(const analysis::BaseOfTime& base, const Books& books, std::int
     if (IsHosts(static_cast<IdleCause>(cause))) idle += books.wall.idle_ns[cause];
   }
   const std::int64_t communication = books.wall.communication_ns();
-  const std::int64_t computing =
-      books.gpu.busy_ns - communication - books.wall.Of(WorkKind::kHostCopy);
+  const std::int64_t copies = books.wall.Of(WorkKind::kHostCopy);
+  const std::int64_t computing = books.gpu.busy_ns - communication - copies;
   const bool largest = communication >= computing && communication >= idle;
   std::int64_t host = std::min(books.host.alone_ns, all);
   const auto percent = [&](std::int64_t ns) {
@@ -64,7 +66,9 @@ StepBound BoundOf(const analysis::BaseOfTime& base, const Books& books, std::int
   out.host = percent(host);
   out.idle_host = percent(idle);
   out.not_scheduled = percent(books.wall.Of(IdleCause::kNotScheduled));
-  out.kind = KindOfShares(out, largest);
+  const bool mostly_copies = percent(copies) >= kBoundMuchCommunication &&
+                             copies >= std::max({computing, idle, communication});
+  out.kind = KindOfShares(out, largest, mostly_copies);
   out.because = fmt::format("the GPU works for {:.0f} % of the time", out.gpu);
   if (out.communication >= kBoundLittle)
     out.because += fmt::format(", {:.0f} % in communication that nothing hides", out.communication);

@@ -13,12 +13,14 @@ namespace jarvis::ledger {
 enum class BoundKind : std::uint8_t {
   kUnknown,
   kCommunication,  // collectives that nothing hides: waiting for other ranks, or transfer
+  kCopies,         // copies between host and device that nothing hides
   kBalanced,       // host and GPU both take nearly all of the time
   kHost,
   kGpu,
   kInTurns,  // neither: they wait for each other
 };
-// "host-bound", "GPU-bound", "bound by communication", "balanced", "in turns"; "unknown".
+// "host-bound", "GPU-bound", "bound by communication", "bound by copies between host and device",
+// "balanced", "in turns"; "unknown".
 std::string_view BoundKindText(BoundKind kind);
 
 struct StepBound {
