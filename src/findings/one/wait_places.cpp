@@ -1,6 +1,7 @@
 #include "findings/one/wait_places.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -113,15 +114,20 @@ class PlaceFinder {
         to_device += direction == CopyDirection::kToDevice ? 1 : 0;
       }
     }
-    const WaitKind kind = KindOfWait(group.op, to_host > to_device, to_device > to_host);
-    if (kind != WaitKind::kScalar) return kind;
     const auto checks = std::count_if(group.calls.begin(), group.calls.end(),
                                       [&](EventIndex call) { return IsOfACheck(call); });
-    return 2 * static_cast<std::size_t>(checks) > group.calls.size() ? WaitKind::kCheck : kind;
+    if (2 * static_cast<std::size_t>(checks) > group.calls.size()) return WaitKind::kCheck;
+    return KindOfWait(group.op, to_host > to_device, to_device > to_host);
   }
 
   // Whether the value that a call fetches says whether values are as they should be.
   bool IsOfACheck(EventIndex call) const {
+    const EventIndex op = tree_.parent(call);
+    for (EventIndex above = op; IsOp(above); above = tree_.parent(above)) {
+      if (IsCheck(events_.name(above))) return true;
+    }
+    if (!IsOp(op) || KindOfWait(std::string(events_.name(op)), false, false) != WaitKind::kScalar)
+      return false;
     bool found = false;
     ForOpsBefore(call, [&](EventIndex op) {
       found = IsCheck(events_.name(op));
