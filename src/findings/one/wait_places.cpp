@@ -129,8 +129,8 @@ class PlaceFinder {
     if (!IsOp(op) || KindOfWait(std::string(events_.name(op)), false, false) != WaitKind::kScalar)
       return false;
     bool found = false;
-    ForOpsBefore(call, [&](EventIndex op) {
-      found = IsCheck(events_.name(op));
+    ForOpsBefore(call, [&](EventIndex before) {
+      found = IsCheck(events_.name(before));
       return !found;
     });
     return found;
