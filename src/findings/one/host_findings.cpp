@@ -1,6 +1,7 @@
 #include "findings/one/host_findings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -191,6 +192,22 @@ class HostFindingMaker {
           group.loading ? Pattern::kDataLoading : Pattern::kHostSection, std::move(advice),
           std::move(cause));
       if (unrecorded && e_.context.masks) SayMasks(&out_.back());
+      if (group.loading) SayWorkers(&out_.back());
+    }
+  }
+
+  // Waits that come in cycles show how many workers take turns; without the waits a step would ask
+  // for as many more.
+  void SayWorkers(Finding* finding) const {
+    const std::size_t workers = e_.frames.frames.base.regimes.cycle;
+    const double left_ms = e_.base_ms - finding->host->idle_ms;
+    if (workers < 2 || left_ms <= 0) return;
+    const auto needed =
+        static_cast<std::int64_t>(std::ceil(static_cast<double>(workers) * e_.base_ms / left_ms));
+    for (Remedy& remedy : finding->path_b) {
+      if (remedy.advice != Advice::kPrefetchData) continue;
+      remedy.facts.push_back({"needed", needed, {}});
+      remedy.facts.push_back({"workers", static_cast<std::int64_t>(workers), {}});
     }
   }
 
