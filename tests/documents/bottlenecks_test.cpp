@@ -67,8 +67,7 @@ TEST_CASE("bottlenecks: idle time by its cause, of collectives what nothing hide
   const std::string table = BottleneckTable(Step(), 5);
   const auto at = [&](std::string_view part) { return table.find(part); };
   CHECK(at("| 1 | `aten::mm` | 40.0 ms | 66.7% | 40.0% |") != std::string::npos);
-  CHECK(at("| 2 | Data loading while the GPU has nothing to do | 20.0 ms | ") !=
-        std::string::npos);
+  CHECK(at("| 2 | Data loading while the GPU has nothing to do | 20.0 ms | ") != std::string::npos);
   CHECK(at("| 3 | Kernels launched outside of any op, most of it `sort_rows") != std::string::npos);
   CHECK(at("| 4 | `allreduce`, 6 calls, the part of their 30.0 ms that computing does not hide | "
            "5.00 ms | ") != std::string::npos);

@@ -31,8 +31,8 @@ class JobBase {
   IntervalSet<std::int64_t> pieces_;
 };
 
-// Ranks are recorded from different times on, and until different times: by their bases, or by their
-// events. Nothing where that is longer than the job.
+// Ranks are recorded from different times on, and until different times: by their bases, or by
+// their events. Nothing where that is longer than the job.
 struct JobEdges {
   std::int64_t late_begin_ns = 0;  // from the first beginning to the last
   std::size_t late_begin_rank = 0;

@@ -337,8 +337,7 @@ std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
     if (way.names.find(name) == std::string::npos)
       way.names += (way.names.empty() ? "" : ", ") + name;
   }
-  const double read_ms =
-      ways[0].idle_ms + ways[1].idle_ms + ways[2].idle_ms + ways[4].idle_ms;
+  const double read_ms = ways[0].idle_ms + ways[1].idle_ms + ways[2].idle_ms + ways[4].idle_ms;
   const bool sent_first = ways[3].idle_ms > read_ms;
   std::stable_sort(std::begin(ways), std::end(ways), [&](const Way& a, const Way& b) {
     const bool a_sent = a.advice == Advice::kBuildOnDevice;

@@ -1,5 +1,5 @@
-// What published models are told by: their depth, their sizes, their class in a library. Internal to
-// the layer.
+// What published models are told by: their depth, their sizes, their class in a library. Internal
+// to the layer.
 #pragma once
 
 #include <cstdint>

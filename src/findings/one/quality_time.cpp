@@ -351,8 +351,7 @@ class TimeQualities {
     const double idle = MillisOf(books.wall.Of(ledger::IdleCause::kNotScheduled));
     SetTime(base_, collectives ? found.total_ms : idle, 0, &q);
     q.consequence = "No op is slow because of it, and no kernel: the process lacked a CPU.";
-    if (collectives)
-      q.consequence += " Other ranks wait for it in collectives.";
+    if (collectives) q.consequence += " Other ranks wait for it in collectives.";
     q.record =
         "give each process cores of its own (fewer processes, affinity, cpuset quota); "
         "record with perf sched beside the profiler";

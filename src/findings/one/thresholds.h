@@ -157,7 +157,7 @@ inline constexpr double kAttentionMid = 0.8;
 inline constexpr double kReached = 0.8;  // of what attention reaches at its sizes: nothing to say
 inline constexpr double kReachLow = 0.75;
 inline constexpr double kReachMid = 0.9;
-inline constexpr double kFloorRoofUs = 1;    // at its roof: what the roof says is no target
+inline constexpr double kFloorRoofUs = 1;  // at its roof: what the roof says is no target
 inline constexpr double kLaunchFloorUs = ledger::kKernelFloorNs / 1e3;  // no kernel takes less
 // A shorter kernel is mostly launch and dispatch: no rate of memory is told of it.
 inline constexpr double kFloorKernelUs = 5;
@@ -192,22 +192,22 @@ inline constexpr double kFusedTimeMost = 2;
 // FLOPs a byte beyond which 16-bit products are bound by arithmetic on every device of
 // platforms.json.
 inline constexpr double kRidgeOfAll = 400;
-inline constexpr double kSiblingUs = 20;       // shorter products are launch and tail
-inline constexpr double kFewQueries = 32;      // queries of a call, with
-inline constexpr double kFewQueriesKeys = 16;  // ... this many times as many keys
-inline constexpr double kFewBlocksUs = 10;     // a kernel of few blocks takes at least
-inline constexpr double kUncoveredShare = 5;   // percent of the base: a line without a way out
-inline constexpr double kFewRowsShare = 0.25;  // of the compute units have a block
+inline constexpr double kSiblingUs = 20;        // shorter products are launch and tail
+inline constexpr double kFewQueries = 32;       // queries of a call, with
+inline constexpr double kFewQueriesKeys = 16;   // ... this many times as many keys
+inline constexpr double kFewBlocksUs = 10;      // a kernel of few blocks takes at least
+inline constexpr double kUncoveredShare = 5;    // percent of the base: a line without a way out
+inline constexpr double kFewRowsShare = 0.25;   // of the compute units have a block
 inline constexpr double kFewBlocksAnyUs = 20;   // any kernel of few blocks takes at least
 inline constexpr double kFewBlocksShare = 0.5;  // of the compute units have a block, at most
 inline constexpr double kFewBlocksTime = 0.8;   // of an op's time is in such kernels, at least
-inline constexpr double kClockSpread = 1.08;   // longest against shortest call of one kernel
-inline constexpr double kNarrowRow = 256;      // elements of a row that a block is too large for
-inline constexpr double kManyRows = 10'000;    // of them
-inline constexpr double kMergeShare = 1;       // percent of compute time that a merge is told from
-inline constexpr double kWaitingLaunches = 1;  // percent of launches: with so many waits no graph
-inline constexpr double kBesides = 8;          // copies beside a graph or collectives, at least
-inline constexpr double kPassesMin = 3;        // equal passes of one step that are one call
+inline constexpr double kClockSpread = 1.08;    // longest against shortest call of one kernel
+inline constexpr double kNarrowRow = 256;       // elements of a row that a block is too large for
+inline constexpr double kManyRows = 10'000;     // of them
+inline constexpr double kMergeShare = 1;        // percent of compute time that a merge is told from
+inline constexpr double kWaitingLaunches = 1;   // percent of launches: with so many waits no graph
+inline constexpr double kBesides = 8;           // copies beside a graph or collectives, at least
+inline constexpr double kPassesMin = 3;         // equal passes of one step that are one call
 inline constexpr double kRepeatedElements = 65536;  // of a tensor that is repeated over a batch
 inline constexpr double kEasierWay =
     0.6;  // of the most saving: where the host binds its part goes first

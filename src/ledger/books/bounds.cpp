@@ -36,8 +36,8 @@ Bounds BoundsOf(const Books& books, const KnownFloors& floors) {
     out.work[kind] =
         OfWork(static_cast<WorkKind>(kind), wall_ns, floors[kind], books.gpu.kinds[kind].ns);
   }
-  // All idle time could go until only the GPU's own work is left, which it is beside: a graph spares
-  // what the host does between two launches and the latencies behind it alike.
+  // All idle time could go until only the GPU's own work is left, which it is beside: a graph
+  // spares what the host does between two launches and the latencies behind it alike.
   for (std::size_t i = 0; i < kIdleCauses; ++i) {
     const std::int64_t ns = books.wall.idle_ns[i];
     if (ns > 0) out.idle[i] = Bound{ns, "idle: its own time"};

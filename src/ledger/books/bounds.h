@@ -11,8 +11,8 @@
 
 namespace jarvis::ledger {
 
-// A kernel of a few elements takes about this long on the GPUs of 2017 to 2025, launched or replayed:
-// no roof lets it take less.
+// A kernel of a few elements takes about this long on the GPUs of 2017 to 2025, launched or
+// replayed: no roof lets it take less.
 inline constexpr std::int64_t kKernelFloorNs = 2'000;
 
 struct Bound {
@@ -33,8 +33,8 @@ struct Bounds {
   std::array<Bound, kIdleCauses> idle;
 };
 
-// Kinds that compute nothing could go wholly, and so could idle time. Other kinds have a bound where
-// most of their time has a known floor.
+// Kinds that compute nothing could go wholly, and so could idle time. Other kinds have a bound
+// where most of their time has a known floor.
 Bounds BoundsOf(const Books& books, const KnownFloors& floors = {});
 
 // Kinds of GPU work that hold at least 3 percent of the base's wall time and have no bound, the

@@ -183,7 +183,7 @@ class IdleFiler {
   const analysis::BaseOfTime& base_;
   const HostTimeline& host_;
   WallBook& wall_;
-  std::vector<Piece> pieces_;  // of one stretch of the host
+  std::vector<Piece> pieces_;                // of one stretch of the host
   std::vector<analysis::LaunchedWork> own_;  // by start
   trace::ByName<bool> makes_input_;          // of Python frames
 };
