@@ -112,6 +112,11 @@ bool IsLoaderName(std::string_view name) {
   return NameHoldsAny(name, kLoader);
 }
 
+bool IsWaitForWorkers(std::string_view name) {
+  return name.starts_with("enumerate(DataLoader)") &&
+         name.find("_MultiProcessing") != std::string_view::npos;
+}
+
 bool IsProfilerName(std::string_view name) {
   constexpr std::array<std::string_view, 4> kProfiler = {
       "torch/profiler/", "torch/autograd/profiler.py", "_record_function_enter",

@@ -17,6 +17,8 @@ namespace jarvis::analysis {
 bool IsWaitingFrame(std::string_view frame);
 // Loading data: the loader's annotations and its code.
 bool IsLoaderName(std::string_view name);
+// Waiting for the next batch of a loader's worker processes, by the annotation's name.
+bool IsWaitForWorkers(std::string_view name);
 // The profiler's own functions: what they take nobody pays who does not record.
 bool IsProfilerName(std::string_view name);
 // Autograd running a node of the backward pass.

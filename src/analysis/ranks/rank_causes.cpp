@@ -263,6 +263,14 @@ class Teller {
     }
   }
 
+  // Files a part of what a rank was late under its cause, at most what is left of it.
+  static std::int64_t File(RankStory* of, LateCause cause, std::int64_t ns, std::int64_t* left) {
+    const std::int64_t part = std::clamp<std::int64_t>(ns, 0, *left);
+    of->lost_by[static_cast<std::size_t>(cause)] += part;
+    *left -= part;
+    return part;
+  }
+
   // One launch is of it and of the collective before: a graph is replayed, and the host has no part
   // in what lies between. Durations are of one clock, so that all of what is more counts.
   void BlameReplay(const JointCollective& one,
@@ -271,10 +279,7 @@ class Teller {
     RankStory& of = story_.ranks[last.rank];
     std::int64_t left = one.late_ns;
     const auto blame = [&](LateCause cause, std::int64_t ns) {
-      const std::int64_t part = std::clamp<std::int64_t>(ns, 0, left);
-      of.lost_by[static_cast<std::size_t>(cause)] += part;
-      left -= part;
-      return part;
+      return File(&of, cause, ns, &left);
     };
     if (const std::int64_t more = blame(LateCause::kCompute, MoreWork(one)); more > 0)
       extra_[last.rank][last.call] = more;
@@ -293,10 +298,7 @@ class Teller {
     RankStory& of = story_.ranks[last.rank];
     std::int64_t left = one.late_ns;
     const auto blame = [&](LateCause cause, std::int64_t ns) {
-      const std::int64_t part = std::clamp<std::int64_t>(ns, 0, left);
-      of.lost_by[static_cast<std::size_t>(cause)] += part;
-      left -= part;
-      return part;
+      return File(&of, cause, ns, &left);
     };
     const auto& facts = FactsOf(last.rank);
     if (!facts) {

@@ -338,6 +338,14 @@ Result<std::vector<RankDigest>> DigestRanks(const trace::Trace& trace, const tre
 
 }  // namespace
 
+std::vector<std::int64_t> MergedRanks::Ranks() const {
+  std::vector<std::int64_t> ranks = of_track;
+  std::ranges::sort(ranks);
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  std::erase(ranks, -1);
+  return ranks;
+}
+
 MergedRanks FindMergedRanks(const EventStore& events, const std::vector<trace::TrackNames>& names,
                             const tree::LaunchProcesses& processes) {
   return Merged(events, names, processes).Run();

@@ -92,6 +92,8 @@ struct MergedRanks {
   bool assumed = false;
   // Several processes call, and nothing says whose the GPU work is.
   bool mixed = false;
+
+  std::vector<std::int64_t> Ranks() const;  // ascending; empty: the file is one rank
 };
 MergedRanks FindMergedRanks(const trace::EventStore& events,
                             const std::vector<trace::TrackNames>& names,

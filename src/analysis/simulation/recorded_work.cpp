@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/attribution/attribution.h"
+#include "analysis/host/host_names.h"
 #include "analysis/host/runtime_calls.h"
 #include "base/run_sort.h"
 #include "base/text.h"
@@ -18,11 +19,6 @@ namespace jarvis::analysis {
 namespace {
 
 constexpr std::int64_t kArrivalWaitNs = 1'000'000;  // less is what handing over a batch takes
-
-bool IsWaitForWorkers(std::string_view name) {
-  return name.starts_with("enumerate(DataLoader)") &&
-         name.find("_MultiProcessing") != std::string_view::npos;
-}
 
 using trace::Event;
 using trace::EventIndex;

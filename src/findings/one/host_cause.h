@@ -29,7 +29,7 @@ enum class WaitKind : std::uint8_t {
   kShape,     // how many elements there are
   kReadBack,  // results that are copied to the host
   kUpload,    // that what it copies to the device has been read
-  kCheck,     // whether a value is NaN or infinite
+  kCheck,     // whether values are as they should be (NaN, allclose)
 };
 // Of a value or a count for Python, which the host needs to go on.
 inline bool FetchesValue(WaitKind kind) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <span>
 #include <utility>
 
@@ -82,9 +81,7 @@ class RecordingQualities {
   void Ranks() {
     const analysis::MergedRanks merged = analysis::FindMergedRanks(
         trace_.events(), trace_.track_names(), trace_.tree().launch_processes());
-    const std::set<std::int64_t> of_tracks(merged.of_track.begin(), merged.of_track.end());
-    std::vector<std::int64_t> ranks(of_tracks.begin(), of_tracks.end());
-    std::erase(ranks, -1);
+    const std::vector<std::int64_t> ranks = merged.Ranks();
     const std::vector<DeviceBusy> devices = Devices();
     if (ranks.size() >= 2) {
       Quality& q = Add("merged_ranks", Severity::kNote,

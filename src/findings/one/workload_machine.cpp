@@ -363,11 +363,10 @@ class MachineTeller {
   }
 
   std::size_t RanksInFile() const {
-    const analysis::MergedRanks merged = analysis::FindMergedRanks(
-        facts_.trace.events(), facts_.trace.track_names(), facts_.trace.tree().launch_processes());
-    std::set<std::int64_t> ranks(merged.of_track.begin(), merged.of_track.end());
-    ranks.erase(-1);
-    return ranks.size();
+    return analysis::FindMergedRanks(facts_.trace.events(), facts_.trace.track_names(),
+                                     facts_.trace.tree().launch_processes())
+        .Ranks()
+        .size();
   }
 
   void SingleRank() {

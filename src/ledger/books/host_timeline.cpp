@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/host/host_names.h"
 #include "analysis/host/host_walk.h"
 #include "analysis/host/runtime_calls.h"
 #include "base/median.h"
@@ -89,8 +90,7 @@ void HostTimeline::Walk(std::uint32_t track, std::span<const EventIndex> events)
     if (!name.starts_with("enumerate(DataLoader)")) continue;
     const TimeSpan span{facts_.events[e].ts_ns, facts_.events[e].end_ns()};
     AddInterval(span, &thread.loader);
-    if (name.find("_MultiProcessing") != std::string_view::npos)
-      AddInterval(span, &thread.workers_loader);
+    if (analysis::IsWaitForWorkers(name)) AddInterval(span, &thread.workers_loader);
   }
   thread.loader = Union(std::move(thread.loader));
   thread.workers_loader = Union(std::move(thread.workers_loader));
