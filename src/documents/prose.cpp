@@ -102,6 +102,7 @@ std::string RuleTitle(const findings::Analysis& analysis, const findings::Findin
 // "device copies around X", "fp32 products": of words, by the last one before a preposition.
 bool IsPlural(const findings::Finding& finding) {
   if (finding.tier != findings::Tier::kSystem) return false;
+  if (finding.other_kernels) return *finding.other_kernels > 0;
   std::string_view head = finding.subject;
   for (const std::string_view preposition : {" around ", " on ", " of ", " in ", " behind "})
     head = head.substr(0, head.find(preposition));
@@ -445,6 +446,12 @@ std::string AdviceSentence(const findings::Analysis& analysis, const findings::R
 
 std::string SubjectText(const findings::Finding& finding) {
   if (finding.by_hand != nullptr) return ProseOfText(finding.subject);
+  if (finding.other_kernels) {
+    const std::size_t others = *finding.other_kernels;
+    return Code(finding.subject, 80) +
+           (others == 0 ? ""
+                        : fmt::format(" and {} more kernel{}", others, others == 1 ? "" : "s"));
+  }
   return finding.tier == findings::Tier::kSystem ? Words(finding.subject)
                                                  : Code(finding.subject, 80);
 }

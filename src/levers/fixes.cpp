@@ -97,6 +97,59 @@ Status NeedTexts(const At& at, std::initializer_list<TextKey> keys) {
   return {};
 }
 
+Status TakeNames(const At& at, std::string_view key, const element& value,
+                 std::vector<std::string>* to) {
+  array items;
+  if (value.get(items) != simdjson::SUCCESS) return at.Bad(key, "a list of texts");
+  for (const element item : items) {
+    std::string_view text;
+    if (item.get(text) != simdjson::SUCCESS || text.empty()) return at.Bad(key, "a list of texts");
+    to->emplace_back(text);
+  }
+  return {};
+}
+
+// [0, 0.3, 0.6]: what of the time goes, at least, expected, at most.
+Status TakeParts(const At& at, const element& value, LineRule* out) {
+  constexpr const char* kExpected = "three numbers from 0 to 1, none below the one before";
+  array items;
+  if (value.get(items) != simdjson::SUCCESS || items.size() != 3) return at.Bad("saves", kExpected);
+  double last = 0;
+  double* const to[] = {&out->low, &out->mid, &out->high};
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (items.at(i).get(*to[i]) != simdjson::SUCCESS || !(*to[i] >= last) || *to[i] > 1)
+      return at.Bad("saves", kExpected);
+    last = *to[i];
+  }
+  return last > 0 ? Status() : at.Bad("saves", kExpected);
+}
+
+// The member "line" of a fix.
+Status TakeLine(const At& at, const element& value, LineRule* out) {
+  object fields;
+  if (value.get(fields) != simdjson::SUCCESS) return at.Bad("line", "an object");
+  const std::pair<std::string_view, std::vector<std::string>*> lists[] = {
+      {"kinds", &out->kinds}, {"libraries", &out->libraries},   {"classes", &out->classes},
+      {"names", &out->names}, {"precisions", &out->precisions}, {"kernels", &out->kernels},
+      {"when", &out->when}};
+  for (const auto [key, member] : fields) {
+    const auto* list = std::find_if(std::begin(lists), std::end(lists),
+                                    [&](const auto& one) { return one.first == key; });
+    if (list != std::end(lists)) {
+      JV_TRY(TakeNames(at, key, member, list->second));
+    } else if (key == "saves") {
+      JV_TRY(TakeParts(at, member, out));
+    } else if (key == "rows") {
+      if (member.get(out->rows) != simdjson::SUCCESS) return at.Bad(key, "true or false");
+    } else {
+      return at.Bad(key,
+                    "kinds, libraries, classes, names, precisions, kernels, when, saves or rows");
+    }
+  }
+  if (out->kinds.empty()) return at.Bad("kinds", "a list of texts");
+  return out->high > 0 ? Status() : at.Bad("saves", "three numbers");
+}
+
 }  // namespace
 
 class FixReader {
@@ -122,7 +175,11 @@ class FixReader {
                                                  {"part_of_b", &row.action_b.part_of}};
     for (const auto [key, value] : fields) {
       std::int64_t order = 0;
-      if (key == "notable") {
+      if (key == "line") {
+        LineRule& line = out->lines_.emplace_back();
+        JV_TRY(TakeLine(at, value, &line));
+        line.pattern = static_cast<Pattern>(out->patterns_.size());
+      } else if (key == "notable") {
         if (value.get(info.notable) != simdjson::SUCCESS) return at.Bad(key, "true or false");
       } else if (key == "order" || key == "section") {
         if (value.get(order) != simdjson::SUCCESS || order < 0 || order > 1'000'000)
@@ -137,6 +194,8 @@ class FixReader {
     info.pattern = row.pattern = static_cast<Pattern>(out->patterns_.size());
     out->patterns_.push_back(std::move(info));
     const bool is_rule = !row.signature.empty();
+    const bool of_line = !out->lines_.empty() && out->lines_.back().pattern == row.pattern;
+    if (of_line && !is_rule) return at.Bad("signature", "a text");
     for (const TextKey& one : keys) {
       const bool of_rule = one.name != "id" && one.name != "label";
       if (of_rule && !is_rule && !one.to->empty()) return at.Bad("signature", "a text");
@@ -180,6 +239,10 @@ class FixReader {
     };
     std::stable_sort(out->rules_.begin(), out->rules_.end(),
                      [&](const RuleRow& a, const RuleRow& b) { return order(a) < order(b); });
+    std::stable_sort(out->lines_.begin(), out->lines_.end(),
+                     [&](const LineRule& a, const LineRule& b) {
+                       return out->Of(a.pattern).order < out->Of(b.pattern).order;
+                     });
   }
 
   // One entry of a user's file.

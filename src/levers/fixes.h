@@ -58,6 +58,23 @@ struct RuleRow {
   Action action_b;
 };
 
+// Which GPU work a fix is about, where data alone decides it (docs/fixes.md, "A fix of a line").
+// Lists that are empty ask for nothing.
+struct LineRule {
+  Pattern pattern = Pattern::kCount;
+  std::vector<std::string> kinds;      // of work, as ledger::WorkKindText spells them
+  std::vector<std::string> libraries;  // files of ledger/kinds/names
+  std::vector<std::string> classes;    // KernelKind::sub
+  std::vector<std::string> names;      // parts of kernels' names
+  std::vector<std::string> precisions;
+  std::vector<std::string> kernels;  // predicates of a kernel: all hold; "!": does not
+  std::vector<std::string> when;     // predicates of the trace, likewise
+  // Of the work's own time what goes: at least, expected, at most.
+  double low = 0, mid = 0, high = 0;
+  // Kernels in a row on a stream keep the time of the longest; the parts above are of what is left.
+  bool rows = false;
+};
+
 struct AdviceInfo {
   Advice advice = Advice::kCount;
   std::string key;   // "channels_last"
@@ -77,13 +94,15 @@ class Fixes {
   const RuleRow* RuleOf(Pattern pattern) const;  // null: no rule of this kind
   std::span<const PatternInfo> patterns() const { return patterns_; }
   std::span<const AdviceInfo> advices() const { return advices_; }
-  std::span<const RuleRow> rules() const { return rules_; }  // as docs/rules.md has them
+  std::span<const RuleRow> rules() const { return rules_; }   // as docs/rules.md has them
+  std::span<const LineRule> lines() const { return lines_; }  // in the order of their patterns
 
  private:
   friend class FixReader;
   std::vector<PatternInfo> patterns_;  // by Pattern
   std::vector<AdviceInfo> advices_;    // by Advice
   std::vector<RuleRow> rules_;
+  std::vector<LineRule> lines_;
 };
 
 // Those of files; an error names the file, the key and what was expected.

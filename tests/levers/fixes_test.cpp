@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "levers/catalogue_files.h"
 #include "levers/placeholders.h"
@@ -88,6 +89,23 @@ TEST_CASE("a file of the catalogue that is wrong is refused with its name and ke
       ErrorOf("a", R"({"id": "a", "label": "b", "path_a": "c"})").starts_with("a, \"signature\""));
   CHECK(ErrorOf("a", R"({"id": "a", "label": "{b"})").starts_with("a, \"label\""));
   CHECK(ErrorOf("a", R"({"id": "a", "label": ["b", 1]})").starts_with("a, \"label\""));
+  const auto line = [&](std::string_view member) {
+    return ErrorOf("a", rule + R"(, "source": "g", "line": )" + std::string(member) + "}");
+  };
+  CHECK(line(R"({"kinds": ["product"], "saves": [0, 0.5, 1], "when": ["!amd"]})").empty());
+  CHECK(line("[]") == "a, \"line\": expected an object");
+  CHECK(line(R"({"saves": [0, 0.5, 1]})") == "a, \"kinds\": expected a list of texts");
+  CHECK(line(R"({"kinds": "product", "saves": [0, 0, 1]})").starts_with("a, \"kinds\""));
+  CHECK(line(R"({"kinds": ["product"]})").starts_with("a, \"saves\""));
+  for (const char* saves :
+       {"[0, 0.5]", "[0.5, 0.4, 1]", "[0, 0.5, 1.5]", "[0, 0, 0]", "[-1, 0, 1]"}) {
+    CAPTURE(saves);
+    CHECK(line(fmt::format(R"({{"kinds": ["product"], "saves": {}}})", saves))
+              .starts_with("a, \"saves\""));
+  }
+  CHECK(line(R"({"kinds": ["product"], "saves": [0, 0, 1], "x": 1})").starts_with("a, \"x\""));
+  CHECK(ErrorOf("a", R"({"id": "a", "label": "b", "line": {"kinds": ["x"], "saves": [0, 0, 1]}})")
+            .starts_with("a, \"signature\""));
   const EmbeddedFile action{"a", R"({"id": "a", "path": "C", "what": "b"})"};
   CHECK(ReadFixes({}, {&action, 1}).error().message == "a, \"path\": expected \"A\" or \"B\"");
 }

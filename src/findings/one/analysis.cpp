@@ -25,6 +25,7 @@
 #include "findings/one/host_findings.h"
 #include "findings/one/idle_sections.h"
 #include "findings/one/kernel_findings.h"
+#include "findings/one/line_findings.h"
 #include "findings/one/merge_findings.h"
 #include "findings/one/merged_products.h"
 #include "findings/one/moe_weights.h"
@@ -117,6 +118,9 @@ class Analyzer {
       JV_TRY(job_.Check());
       MakeFindings(calls, out_.context, &category);
     }
+    for (Finding& finding :
+         FindLineFixes(calls, *frames_->kinds, out_.context, out_.categories, Covered()))
+      structures_.push_back(std::move(finding));
     Rank();
     JV_TRY(job_.Check());
     Overlaps();
@@ -267,6 +271,23 @@ class Analyzer {
       out_.totals.category_sum_ms += category.gpu_us / 1000;
       out_.totals.unmodeled_ms += (category.gpu_us - category.modeled_us) / 1000;
     }
+  }
+
+  // By GPU event: a finding that says what it saves is about it.
+  std::vector<bool> Covered() const {
+    std::vector<bool> covered(trace_.events().size());
+    const auto add = [&](const std::vector<Finding>& findings) {
+      for (const Finding& finding : findings) {
+        if (!finding.savings_ms && !finding.change_a && !finding.change_b) continue;
+        for (const trace::EventIndex e : out_.WorkOf(finding))
+          covered[e] = true;
+      }
+    };
+    for (const CategoryAnalysis& category : out_.categories)
+      add(category.findings);
+    add(structures_);
+    add(fusions_);
+    return covered;
   }
 
   void Rank() {

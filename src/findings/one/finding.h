@@ -69,6 +69,9 @@ struct Finding {
   int global_rank = 0;       // from 1
   std::string subject;       // what it is about: the costliest member's name, a gap class, ...
   std::string subject_args;  // its args text; may be empty
+  // The subject is the name of a kernel, and the finding is about so many others, too; absent: it
+  // is what the tier says.
+  std::optional<std::size_t> other_kernels;
   Bound bound = Bound::kUnknown;
   std::string library;  // empty: unknown
   std::string bucket;   // "0-30", "30-60", "60-100", "unknown"

@@ -7,6 +7,7 @@
 namespace jarvis::findings {
 
 int ArchitectureOf(std::string_view kernel) {
+  if (kernel.starts_with("nvjet_")) return 90;  // cuBLAS has them for Hopper and newer alone
   for (const std::string_view mark : {"cutlass_", "cutlass3x_sm", "sm"}) {
     for (std::size_t at = kernel.find(mark); at != kernel.npos; at = kernel.find(mark, at + 1)) {
       if (mark == "sm" && at > 0 && std::isalnum(static_cast<unsigned char>(kernel[at - 1])) != 0)

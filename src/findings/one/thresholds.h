@@ -197,6 +197,7 @@ inline constexpr double kFewQueries = 32;       // queries of a call, with
 inline constexpr double kFewQueriesKeys = 16;   // ... this many times as many keys
 inline constexpr double kFewBlocksUs = 10;      // a kernel of few blocks takes at least
 inline constexpr double kUncoveredShare = 5;    // percent of the base: a line without a way out
+inline constexpr double kLineShare = 3;         // percent of computing: worth a fix by kind of work
 inline constexpr double kFewRowsShare = 0.25;   // of the compute units have a block
 inline constexpr double kFewBlocksAnyUs = 20;   // any kernel of few blocks takes at least
 inline constexpr double kFewBlocksShare = 0.5;  // of the compute units have a block, at most

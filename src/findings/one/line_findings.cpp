@@ -1,0 +1,192 @@
+#include "findings/one/line_findings.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "analysis/tables/summary.h"
+#include "base/number_text.h"
+#include "findings/one/product_kernels.h"
+#include "findings/one/structure_maker.h"
+#include "findings/one/thresholds.h"
+
+namespace jarvis::findings {
+namespace {
+
+using levers::LineRule;
+using trace::EventIndex;
+
+constexpr std::size_t kBeside = 2;  // so many kernels before or after it on its stream
+
+bool Names(const std::vector<std::string>& list, std::string_view name) {
+  return list.empty() || std::find(list.begin(), list.end(), name) != list.end();
+}
+
+bool HasPart(const std::vector<std::string>& parts, std::string_view name) {
+  return parts.empty() || std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
+           return name.find(part) != name.npos;
+         });
+}
+
+class LineFixFinder {
+ public:
+  LineFixFinder(const Calls& calls, const ledger::KindsOfWork& kinds, const WorkContext& context,
+                const std::vector<CategoryAnalysis>& categories, const std::vector<bool>& covered)
+      : calls_(calls),
+        events_(calls.events()),
+        kinds_(kinds),
+        categories_(categories),
+        taken_(covered),
+        facts_{context, calls.platform, 0} {}
+
+  std::vector<Finding> Run() {
+    Order();
+    for (const LineRule& rule : levers::Shipped().lines()) {
+      if (AllHold(rule.when, facts_)) Try(rule);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // The kernels by stream and start; what stands beside what.
+  void Order() {
+    std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<EventIndex>> streams;
+    for (const EventIndex e : calls_.trace.attribution().timeline) {
+      if (events_[e].kind == trace::EventKind::kKernel)
+        facts_.architecture = std::max(facts_.architecture, ArchitectureOf(events_.name(e)));
+      streams[{events_[e].track, events_.args_of(e).stream}].push_back(e);
+    }
+    const auto& devices = calls_.trace.trace().metadata.devices;
+    if (!devices.empty() && devices.front().compute_major) {
+      const auto own = static_cast<int>(10 * *devices.front().compute_major);
+      facts_.architecture = std::max(facts_.architecture, own);
+    }
+    for (auto& [stream, work] : streams) {
+      std::stable_sort(work.begin(), work.end(), [&](EventIndex a, EventIndex b) {
+        return events_[a].ts_ns < events_[b].ts_ns;
+      });
+      order_.insert(order_.end(), work.begin(), work.end());
+      ends_.push_back(order_.size());
+    }
+    beside_attention_.assign(order_.size(), false);
+    std::size_t begin = 0;
+    for (const std::size_t end : ends_) {
+      for (std::size_t at = begin; at < end; ++at) {
+        if (kinds_.Of(order_[at]).kind != ledger::WorkKind::kAttention) continue;
+        const std::size_t first = at - std::min(at - begin, kBeside + 1);
+        for (std::size_t near = first; near < std::min(end, at + kBeside); ++near)
+          beside_attention_[near] = true;
+      }
+      begin = end;
+    }
+  }
+
+  bool IsRated(EventIndex e) const {
+    const std::uint32_t call = calls_.call_of[e];
+    if (call == kNone || calls_.place_of[call].category == kNone) return false;
+    const Place place = calls_.place_of[call];
+    return categories_[place.category].operations[place.operation].efficiency.percent.has_value();
+  }
+
+  bool Holds(const LineRule& rule, std::size_t at) const {
+    const EventIndex e = order_[at];
+    if (taken_[e]) return false;
+    const ledger::KernelKind& kind = kinds_.Of(e);
+    const std::string_view name = events_.name(e);
+    if (!Names(rule.kinds, ledger::WorkKindText(kind.kind))) return false;
+    if (!Names(rule.libraries, kind.library) || !Names(rule.classes, kind.sub)) return false;
+    if (!Names(rule.precisions, kind.precision) || !HasPart(rule.names, name)) return false;
+    return rule.kernels.empty() ||
+           AllHold(rule.kernels, KernelFacts{name, kind, calls_.trace.IsReplayed(e), IsRated(e),
+                                             beside_attention_[at]});
+  }
+
+  void Try(const LineRule& rule) {
+    std::vector<EventIndex> gpu;
+    double kept_us = 0;  // of rows: what the longest kernel of each takes
+    double all_us = 0;
+    std::size_t begin = 0;
+    for (const std::size_t end : ends_) {
+      for (std::size_t at = begin; at < end;) {
+        std::size_t after = at;
+        double longest = 0, sum = 0;
+        while (after < end && Holds(rule, after)) {
+          const double us = trace::MicrosOf(events_[order_[after++]].dur_ns);
+          longest = std::max(longest, us);
+          sum += us;
+        }
+        const std::size_t count = after - at;
+        if (count >= (rule.rows ? 2 : 1)) {
+          for (std::size_t i = at; i < after; ++i)
+            gpu.push_back(order_[i]);
+          kept_us += longest;
+          all_us += sum;
+        }
+        at = std::max(after, at + 1);
+      }
+      begin = end;
+    }
+    if (gpu.empty() || all_us * 100 < limits::kLineShare * calls_.computation_us) return;
+    const double part = rule.rows ? 1 - kept_us / all_us : 1;
+    Add(rule, std::move(gpu), {rule.low * part, rule.mid * part, rule.high * part});
+  }
+
+  void Add(const LineRule& rule, std::vector<EventIndex> gpu, const Range& part) {
+    struct OfName {
+      double us = 0;
+      std::size_t calls = 0;
+    };
+    std::map<std::string, OfName> names;
+    for (const EventIndex e : gpu) {
+      taken_[e] = true;
+      OfName& one = names[analysis::ShortKernelName(events_.name(e))];
+      one.us += trace::MicrosOf(events_[e].dur_ns);
+      ++one.calls;
+    }
+    const auto most =
+        std::max_element(names.begin(), names.end(),
+                         [](const auto& a, const auto& b) { return a.second.us < b.second.us; });
+    const RuleRow* row = RuleOf(rule.pattern);
+    if (row == nullptr) return;
+    std::vector<Fact> facts = {
+        StructureText("kernel", most->first),
+        NumberFact("kernel_us", most->second.us / static_cast<double>(most->second.calls), "us")};
+    Finding f = StructureFinding(calls_, rule.pattern, "Kernels", most->first, std::move(gpu), part,
+                                 {{}, row->target, row->source}, std::move(facts));
+    f.other_kernels = names.size() - 1;
+    if (!row->path_b.empty()) {
+      f.path_b = f.path_a;
+      f.change_b = f.change_a;
+    }
+    if (row->path_a.empty()) {
+      f.path_a.clear();
+      f.change_a.reset();
+    }
+    out_.push_back(std::move(f));
+  }
+
+  const Calls& calls_;
+  const trace::EventStore& events_;
+  const ledger::KindsOfWork& kinds_;
+  const std::vector<CategoryAnalysis>& categories_;
+  std::vector<bool> taken_;
+  TraceFacts facts_;
+  std::vector<EventIndex> order_;       // GPU work by stream and start
+  std::vector<std::size_t> ends_;       // of each stream in it
+  std::vector<bool> beside_attention_;  // by place in it
+  std::vector<Finding> out_;
+};
+
+}  // namespace
+
+std::vector<Finding> FindLineFixes(const Calls& calls, const ledger::KindsOfWork& kinds,
+                                   const WorkContext& context,
+                                   const std::vector<CategoryAnalysis>& categories,
+                                   const std::vector<bool>& covered) {
+  return LineFixFinder(calls, kinds, context, categories, covered).Run();
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,185 @@
+// Fixes of lines: by kind of work, library and neighbours, of recordings that have no shapes.
+#include "findings/one/line_findings.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "ledger/kinds/work_kind.h"
+#include "support/analyzed.h"
+
+namespace jarvis::findings {
+namespace {
+
+using testing::Analyze;
+using testing::Analyzed;
+using testing::TraceText;
+
+struct Kernel {
+  std::string_view name;
+  double us = 0;
+};
+
+// Forty times the kernels, one behind the other, below an op without shapes.
+Analyzed Repeated(const std::vector<Kernel>& kernels, std::string_view device = "H100",
+                  std::string_view op = "my::block") {
+  TraceText text;
+  double at = 10;
+  int correlation = 0;
+  for (int i = 0; i < 40; ++i) {
+    double end = at + 20;
+    text.Op(op, at, 8 * static_cast<double>(kernels.size()));
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      text.Runtime("cudaLaunchKernel", at + 1 + 4 * static_cast<double>(k), 3, ++correlation);
+      text.Kernel(kernels[k].name, end, kernels[k].us, correlation, 7);
+      end += kernels[k].us + 1;
+    }
+    at = end + 2;
+  }
+  return Analyze(text.Annotation("ProfilerStep#1", 0, at), device);
+}
+
+const Finding* Of(const Analyzed& one, Pattern pattern) {
+  for (const Finding& finding : one.analysis.findings) {
+    if (finding.rule == pattern) return &finding;
+  }
+  return nullptr;
+}
+
+constexpr std::string_view kGemm = "nvjet_tst_128x256_64x4_2x1_v_bz_coopA_TNT";
+constexpr std::string_view kFlash2 =
+    "void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, "
+    "cutlass::bfloat16_t, Flash_kernel_traits<128, 128, 64, 4, cutlass::bfloat16_t>>, false, "
+    "false, false, false, true, true, false>(Flash_fwd_params)";
+constexpr std::string_view kAdd =
+    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
+    "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)";
+constexpr std::string_view kMul =
+    "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, float, "
+    "float, at::native::binary_internal::MulFunctor<float> >, std::array<char*, 3ul> >(int)";
+constexpr std::string_view kCopy =
+    "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<"
+    "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() "
+    "const::{lambda()#10}::operator()() const::{lambda(c10::BFloat16)#1}> >(int)";
+
+TEST_CASE("every name that a fix of a line asks for is there") {
+  const std::vector<std::string_view> of_trace = TracePredicates(), of_kernel = KernelPredicates();
+  std::set<std::string_view> kinds;
+  for (int kind = 0; kind < ledger::kWorkKinds; ++kind)
+    kinds.insert(ledger::WorkKindText(static_cast<ledger::WorkKind>(kind)));
+  const auto known = [](const std::vector<std::string>& names,
+                        const std::vector<std::string_view>& table) {
+    for (const std::string& name : names) {
+      CAPTURE(name);
+      const std::string_view bare = std::string_view(name).substr(name.starts_with('!') ? 1 : 0);
+      CHECK(std::find(table.begin(), table.end(), bare) != table.end());
+    }
+  };
+  REQUIRE_FALSE(levers::Shipped().lines().empty());
+  for (const levers::LineRule& rule : levers::Shipped().lines()) {
+    CAPTURE(Info(rule.pattern).key);
+    known(rule.when, of_trace);
+    known(rule.kernels, of_kernel);
+    for (const std::string& kind : rule.kinds)
+      CHECK(kinds.contains(kind));
+    REQUIRE(RuleOf(rule.pattern) != nullptr);
+    CHECK_FALSE((RuleOf(rule.pattern)->path_a.empty() && RuleOf(rule.pattern)->path_b.empty()));
+  }
+}
+
+TEST_CASE("predicates hold where they should, and their denials elsewhere") {
+  WorkContext context;
+  TraceFacts facts{context, nullptr, 0};
+  CHECK_FALSE(AllHold({"hopper or newer"}, facts));
+  facts.architecture = 90;
+  CHECK(AllHold({"hopper or newer", "!training", "!amd"}, facts));
+  context.amd = context.training = true;
+  CHECK_FALSE(AllHold({"hopper or newer"}, facts));
+  CHECK(AllHold({"training", "amd"}, facts));
+  CHECK_FALSE(AllHold({"!training"}, facts));
+  CHECK_FALSE(AllHold({"fp8 units"}, facts));  // no platform
+  CHECK_FALSE(AllHold({"no such name"}, facts));
+  CHECK_FALSE(AllHold({"!no such name"}, facts));
+  KernelFacts kernel;
+  CHECK(AllHold({"!rated", "!replayed", "!beside attention"}, kernel));
+  kernel.rated = kernel.beside_attention = true;
+  CHECK(AllHold({"rated", "beside attention"}, kernel));
+}
+
+TEST_CASE("attention of an older generation is told where the GPU is newer") {
+  const Finding* finding = nullptr;
+  const Analyzed newer = Repeated({{kGemm, 50}, {kFlash2, 200}});
+  finding = Of(newer, Pattern::kAttentionGeneration);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->time_ms == doctest::Approx(8));
+  REQUIRE(finding->change_b.has_value());
+  CHECK(finding->change_b->savings_ms.low == 0);
+  CHECK(finding->change_b->savings_ms.high == doctest::Approx(0.45 * 8));
+  CHECK_FALSE(finding->change_a.has_value());
+  // No kernel and no device tells that it is newer than the attention.
+  CHECK(Of(Repeated({{"ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn", 50},
+                     {kFlash2, 200}},
+                    "A100"),
+           Pattern::kAttentionGeneration) == nullptr);
+  // Kernels made for the GPU.
+  CHECK(Of(Repeated({{kGemm, 50},
+                     {"void cutlass::device_kernel<flash::enable_sm90<flash::FlashAttnFwdSm90<"
+                      "flash::CollectiveMainloopFwdSm90<2, cute::tuple<cute::C<1>>>>>>(int)",
+                      200}}),
+           Pattern::kAttentionGeneration) == nullptr);
+}
+
+TEST_CASE("pointwise kernels in a row keep the time of the longest") {
+  const Analyzed one = Repeated({{kGemm, 100}, {kAdd, 30}, {kMul, 50}, {kAdd, 20}}, "A100");
+  const Finding* finding = Of(one, Pattern::kPassesInARow);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->time_ms == doctest::Approx(4));
+  REQUIRE(finding->change_b.has_value());
+  CHECK(finding->change_b->savings_ms.high == doctest::Approx(40 * 0.050));
+  CHECK(finding->change_b->savings_ms.low == doctest::Approx(0.3 * 40 * 0.050));
+  // One pass between two products has nothing to be fused with.
+  CHECK(Of(Repeated({{kGemm, 100}, {kAdd, 100}}, "A100"), Pattern::kPassesInARow) == nullptr);
+  // What a compiler made is as fused as it gets.
+  CHECK(Of(Repeated({{kGemm, 100}, {"triton_poi_fused_add_0", 30}, {"triton_poi_fused_mul_1", 50}},
+                    "A100"),
+           Pattern::kPassesInARow) == nullptr);
+}
+
+TEST_CASE("copies beside attention are told apart from those elsewhere") {
+  const Analyzed beside = Repeated({{kGemm, 100}, {kCopy, 40}, {kFlash2, 100}}, "A100");
+  CHECK(Of(beside, Pattern::kAttentionLayout) != nullptr);
+  CHECK(Of(beside, Pattern::kLayoutLeft) == nullptr);
+  const Analyzed apart = Repeated({{kFlash2, 100},
+                                   {kGemm, 50},
+                                   {kGemm, 50},
+                                   {kGemm, 50},
+                                   {kCopy, 40},
+                                   {kGemm, 50},
+                                   {kGemm, 50},
+                                   {kGemm, 50}},
+                                  "A100");
+  CHECK(Of(apart, Pattern::kAttentionLayout) == nullptr);
+}
+
+TEST_CASE("a product in Triton of one's own is told, the libraries' are not") {
+  const Analyzed own = Repeated({{"matmul_kernel", 300}, {kAdd, 5}}, "A100");
+  REQUIRE(Of(own, Pattern::kHandwrittenProduct) != nullptr);
+  CHECK(Of(own, Pattern::kHandwrittenProduct)->other_kernels == 0);
+  CHECK(
+      Of(Repeated({{"ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn", 300}, {kAdd, 5}},
+                  "A100"),
+         Pattern::kHandwrittenProduct) == nullptr);
+}
+
+TEST_CASE("kernels below three percent of computing are no line of their own") {
+  CHECK(Of(Repeated({{kGemm, 2000}, {"matmul_kernel", 20}}), Pattern::kHandwrittenProduct) ==
+        nullptr);
+}
+
+}  // namespace
+}  // namespace jarvis::findings
