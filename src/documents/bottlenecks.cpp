@@ -37,6 +37,10 @@ struct Bottleneck {
   int priority = 0;  // of the finding that is about it; 0: none
 };
 
+double ComputingMs(const findings::Analysis& analysis) {
+  return static_cast<double>(analysis.base.balance.computation_ns) / 1e6;
+}
+
 // How many GPUs times of work add up over.
 double GpusOf(const findings::Analysis& analysis) {
   for (const findings::Quality& one : analysis.quality) {
@@ -170,7 +174,10 @@ void AddFindings(const findings::Analysis& analysis, std::set<trace::EventIndex>
     if (!fresh && !own.empty()) continue;  // a finding before it has all of it
     told->insert(own.begin(), own.end());
     const bool moves = MovesData(finding);
-    const double ms = moves ? MovedMs(analysis, finding) : finding.OwnMs();
+    // Kernels that run at the same time take no more than computing does.
+    const double computing = ComputingMs(analysis);
+    const double all = computing > 0 ? std::min(finding.OwnMs(), computing) : finding.OwnMs();
+    const double ms = moves ? MovedMs(analysis, finding) : all;
     out->push_back({FindingCell(analysis, finding) + HiddenPart(analysis, finding.OwnMs(), ms), ms,
                     !moves, std::string(kAbsentText), finding.global_rank});
   }
@@ -303,7 +310,7 @@ std::string BottleneckTable(const findings::Analysis& analysis, std::size_t rows
   std::stable_sort(all.begin(), all.end(),
                    [](const Bottleneck& a, const Bottleneck& b) { return a.ms > b.ms; });
   std::vector<std::vector<std::string>> table;
-  const double computing = static_cast<double>(analysis.base.balance.computation_ns) / 1e6;
+  const double computing = ComputingMs(analysis);
   for (const Bottleneck& one : all) {
     if (table.size() == rows || one.ms <= 0) break;
     // What nobody would miss.

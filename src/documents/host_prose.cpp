@@ -366,8 +366,9 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
       if (analysis.base.count > 1) text += " " + UnitPhrase(analysis);
       if (cause.places.empty()) return text;
       const HostPlace& first = cause.places.front();
-      text += 2 * first.idle_ms > cause.idle_ms ? ", most in " : ", the most in ";
-      return text + PlaceName(first.name);
+      if (2 * first.idle_ms > cause.idle_ms) return text + ", most in " + PlaceName(first.name);
+      if (3 * first.idle_ms > cause.idle_ms) return text + ", the most in " + PlaceName(first.name);
+      return text + ", at several places";
     }
     case HostCauseKind::kOptimizer: return OptimizerTitle(analysis, cause);
     case HostCauseKind::kLaunchBound: return LaunchTitle(analysis, cause);

@@ -9,6 +9,7 @@
 
 #include "documents/base_text.h"
 #include "documents/further_row.h"
+#include "documents/host_prose.h"
 #include "documents/impact_text.h"
 #include "documents/markdown_text.h"
 #include "documents/report_parts.h"
@@ -64,8 +65,10 @@ std::string LeverRows::WhyWide(const findings::Finding& finding) const {
 
 // "about 110 ms: " before a range whose ends are far apart.
 std::string Expected(const findings::Analysis& analysis, const findings::Range& ms) {
-  constexpr double kApart = 1.4;  // the high end over the low one
+  constexpr double kApart = 1.4;   // the high end over the low one
+  constexpr double kAtEnd = 0.15;  // of the range: an end says it already
   if (findings::IsWide(ms) || ms.high < kApart * ms.low) return "";
+  if (std::min(ms.high - ms.mid, ms.mid - ms.low) < kAtEnd * (ms.high - ms.low)) return "";
   return fmt::format("about {}: ", EachMs(analysis, ms.mid));
 }
 
@@ -127,8 +130,17 @@ std::vector<std::string> LeverRows::Row(const findings::Finding& finding) const 
   }
   const FindingText words = WordsOf(finding);
   if (finding.one_off && best != nullptr) path = words.chosen == 'B' ? "B" : "A";
+  std::string action = FirstClause(words.action);
+  const std::string a = FirstClause(words.path_a), b = FirstClause(words.path_b);
+  const bool both = finding.wall_a && finding.wall_b && words.way_a && words.way_b && a != b;
+  if (both) action = fmt::format("A: {}; B: {}", a, b);
+  if (both && !ShowsLater(finding) && !finding.one_off) {
+    const std::string of_a = EachRange(analysis_, finding.wall_a->ms);
+    const std::string of_b = EachRange(analysis_, finding.wall_b->ms);
+    if (of_a != of_b) alone = fmt::format("A: {}; B: {}", of_a, of_b);
+  }
   return {fmt::format("[{}](#{})", finding.global_rank, Anchor(finding.id)),
-          FirstClause(words.action),
+          std::move(action),
           WithoutDirectories(words.title),
           alone,
           after,
@@ -173,6 +185,19 @@ const findings::Finding* HostLever(const std::vector<ActionGroup>& groups) {
   return nullptr;
 }
 
+// Where the host is alone for most of the time, several inputs cost it as much as one.
+std::vector<std::string> BatchRow(const findings::Analysis& analysis, double times) {
+  const std::string dash(kAbsentText);
+  return {dash,
+          "Batch inputs: collect several and run them in one pass",
+          fmt::format("The GPU works for {} of the {}; the host's time is per pass, not per input",
+                      BaseShare(analysis, MillisOf(analysis.base.balance.busy_ns())),
+                      analysis.base.unit),
+          "no latency",
+          fmt::format("throughput up to about {:.0f} times", times),
+          "B"};
+}
+
 // Large lines of the base that no recommendation is about are said to be none.
 std::vector<std::string> UncoveredRow(const findings::Analysis& analysis) {
   const std::string dash(kAbsentText);
@@ -189,7 +214,8 @@ std::vector<std::string> UncoveredRow(const findings::Analysis& analysis) {
   }
   if (analysis.uncovered.size() > names.size()) names.push_back("others");
   return {dash,
-          assessed ? "No fix is known for these lines" : "Not assessed (see what to record below)",
+          assessed ? "None of ours applies here: profile these kernels by themselves"
+                   : "Not assessed (see what to record below)",
           fmt::format("{}", fmt::join(names, "; ")),
           assessed ? fmt::format("at most {}", EachMs(analysis, bound_ms)) : "not assessed",
           "in no sum",
@@ -216,6 +242,9 @@ std::string LeverTable(const findings::Analysis& analysis, const TextEdits& edit
     table.Row(rows.Row(group));
     if (std::vector<std::string> joint = rows.Joint(*group.front()); !joint.empty())
       table.Row(joint);
+    const bool host = group.front() == HostLever(groups);
+    if (const auto times = host ? BatchTimes(analysis) : std::nullopt)
+      table.Row(BatchRow(analysis, *times));
   }
   if (table.empty()) return "";
   if (const findings::Finding* host = HostLever(groups)) {

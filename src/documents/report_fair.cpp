@@ -39,8 +39,10 @@ namespace jarvis::documents {
 namespace {
 
 constexpr std::size_t kBottlenecks = 5;
-constexpr std::size_t kCardsMax = 6;         // further findings are rows of a table
+constexpr std::size_t kCardsMax = 8;         // further findings are rows of a table
+constexpr std::size_t kCardsUsual = 5;       // ... of which those beyond save more
 constexpr double kCardShare = 1;             // percent of the base that a card's finding saves
+constexpr double kFurtherShare = 2;          // ... beyond the usual ones
 constexpr double kCardLeft = 0.3;            // ... once those above are done
 constexpr std::size_t kOperationsShown = 4;  // of a category
 constexpr double kCategoryShown = 5;         // percent of the base, without a finding
@@ -66,7 +68,8 @@ class Fair {
  public:
   explicit Fair(const ReportSources& sources) : sources_(sources), analysis_(sources.analysis) {
     for (const findings::Finding& finding : analysis_.findings) {
-      if (cards_ == kCardsMax || (cards_ > 0 && !DeservesCard(finding))) break;
+      const double share = cards_ < kCardsUsual ? kCardShare : kFurtherShare;
+      if (cards_ == kCardsMax || (cards_ > 0 && !DeservesCard(finding, share))) break;
       ++cards_;
     }
     groups_ = ActionGroups(analysis_, cards_);
@@ -102,16 +105,15 @@ class Fair {
   FindingText WordsOf(const findings::Finding& finding) const {
     return TextOf(analysis_, finding, sources_.edits);
   }
-  bool DeservesCard(const findings::Finding& finding) const {
+  bool DeservesCard(const findings::Finding& finding, double share) const {
     const findings::WallSaving* best = findings::BestWall(finding);
     if (finding.minor) return false;
     if (best == nullptr && finding.category == "multi_kernel") return true;  // ranked by its size
     if (best == nullptr) {
-      return !analysis_.wall.known && finding.percent_of_computation.value_or(100) >= kCardShare;
+      return !analysis_.wall.known && finding.percent_of_computation.value_or(100) >= share;
     }
     const bool left = analysis_.base.Percent(best->after_others_ms) >= kCardLeft;
-    return left &&
-           analysis_.base.Percent(std::max(best->after_others_ms, best->ms.mid)) >= kCardShare;
+    return left && analysis_.base.Percent(std::max(best->after_others_ms, best->ms.mid)) >= share;
   }
   // Its saving is gone once those above are done.
   bool LeavesNothing(const findings::Finding& finding) const {
@@ -238,16 +240,13 @@ std::string Fair::FirstSentence() const {
                               : finding.one_off  ? Ms(OnceMs(finding)) + " once"
                               : group.size() > 1 ? SumRange(analysis_, AfterOf(group))
                                                  : AfterRange(analysis_, *best);
-    const std::string more =
-        group.size() == 1 ? "" : fmt::format(" and {} more with the same action", group.size() - 1);
     const bool less = best != nullptr && !finding.one_off && group.size() == 1 &&
                       best->after_others_ms < kAsAlone * best->ms.mid;
     std::string ranks;
     for (const findings::Finding* one : group)
       ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", one->global_rank);
-    text +=
-        fmt::format("{}({}) {}{}, {}{}", told == 1 ? " First: " : "; ", ranks,
-                    ShortTitle(words.title), more, saves, less ? " once those above are done" : "");
+    text += fmt::format("{}({}) {}, {}{}", told == 1 ? " First: " : "; ", ranks,
+                        FirstClause(words.action), saves, less ? " once those above are done" : "");
   }
   return text.empty() ? text : text + ".";
 }

@@ -80,12 +80,23 @@ std::string ProfilerPart(const findings::Analysis& analysis, const TimePart& par
   return fmt::format(" (profiler overhead: {})", EachMs(analysis, pauses));
 }
 
+// Faster GPU work saves nothing of a unit whose pace the host sets.
+bool HostHidesGpu(const findings::Analysis& analysis) {
+  const findings::WallBase& wall = analysis.wall;
+  return analysis.bound.kind == ledger::BoundKind::kHost && wall.known &&
+         wall.host_floor_ms > wall.gpu_floor_ms;
+}
+
 std::vector<TimePart> Lines(const findings::Analysis& analysis) {
   const ledger::WallBook& wall = analysis.frames->books.wall;
   std::vector<TimePart> lines;
+  const bool hidden = HostHidesGpu(analysis);
   for (std::size_t i = 0; i < ledger::kWorkKinds; ++i) {
     lines.push_back(PartOf(LineWords(static_cast<WorkKind>(i)), kWorkWords[i].look, wall.work_ns[i],
                            analysis.line_bounds.work[i]));
+    TimePart& line = lines.back();
+    line.hidden = hidden;
+    if (hidden) line.avoidable_ms = 0;
   }
   for (std::size_t i = 0; i < ledger::kIdleCauses; ++i) {
     lines.push_back(PartOf(LineWords(static_cast<IdleCause>(i)), kIdleWords[i].look,
@@ -167,9 +178,10 @@ std::string WallTimeTable(const findings::Analysis& analysis) {
       {Capitalised(UnitTitle(analysis)), Ms(base.unit_ms()), std::string(kAbsentText), "100%"});
   for (const TimePart& part : TimeParts(analysis)) {
     table.Row({part.name, EachMs(analysis, part.ms),
-               part.avoidable_ms ? "up to " + EachMs(analysis, *part.avoidable_ms)
-               : part.assessed   ? std::string(kAbsentText)
-                                 : "not assessed",
+               part.hidden         ? "0 while host-bound"
+               : part.avoidable_ms ? "up to " + EachMs(analysis, *part.avoidable_ms)
+               : part.assessed     ? std::string(kAbsentText)
+                                   : "not assessed",
                BaseShare(analysis, part.ms)});
   }
   return table.text() + "\n";
@@ -178,7 +190,7 @@ std::string WallTimeTable(const findings::Analysis& analysis) {
 std::string UnassessedSentence(const findings::Analysis& analysis) {
   constexpr std::size_t kNamed = 3;
   const std::vector<WorkKind> kinds = analysis.UnassessedKinds();
-  if (kinds.empty()) return "";
+  if (kinds.empty() || HostHidesGpu(analysis)) return "";
   std::string names;
   for (std::size_t i = 0; i < std::min(kNamed, kinds.size()); ++i) {
     const double ms = MillisOf(analysis.frames->books.wall.Of(kinds[i]));

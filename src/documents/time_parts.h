@@ -18,6 +18,7 @@ struct TimePart {
   double ms = 0;                       // of all units of the base
   std::optional<double> avoidable_ms;  // the line's bound; absent: it has none
   bool assessed = true;                // false: nobody knows what of it could be saved
+  bool hidden = false;                 // GPU work of a unit whose pace the host sets
 };
 
 // "GPU: GEMMs", "GPU idle: host issuing ops": what lines of the wall book are called in texts.

@@ -80,6 +80,24 @@ TEST_CASE("GPU work that nothing bounds is said, with what to record") {
   CHECK(WallTimeTable(step.analysis).find("not assessed") == std::string::npos);
 }
 
+TEST_CASE("faster GPU work saves nothing while the host sets the pace") {
+  BookedStep step;
+  step.Judge(AtTheRoof());
+  step.analysis.bound.kind = ledger::BoundKind::kHost;
+  step.analysis.wall.known = true;
+  step.analysis.wall.host_floor_ms = 95;
+  step.analysis.wall.gpu_floor_ms = 80;
+  const std::string table = WallTimeTable(step.analysis);
+  CHECK(table.find("| GPU: casts and quantization | 30.0 ms | 0 while host-bound |") != table.npos);
+  CHECK(table.find("| GPU idle: host issuing ops | 19.6 ms | up to 19.6 ms |") != table.npos);
+  step.Judge({});
+  CHECK(UnassessedSentence(step.analysis).empty());
+  // Elsewhere it does.
+  step.analysis.wall.gpu_floor_ms = 96;
+  CHECK(WallTimeTable(step.analysis).find("while host-bound") == std::string::npos);
+  CHECK_FALSE(UnassessedSentence(step.analysis).empty());
+}
+
 TEST_CASE("no total of savings is told beside more that nobody assessed") {
   BookedStep step;
   step.analysis.wall.known = true;

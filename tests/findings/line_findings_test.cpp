@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "findings/one/predicates.h"
 #include "ledger/kinds/work_kind.h"
 #include "support/analyzed.h"
 

@@ -90,15 +90,7 @@ class Analyzer {
     job_.Report(2, 3, "findings");
     Context(calls);
     MarkFusions();
-    structures_ = FindStructures(calls, out_.context, &out_.categories);
-    for (Finding& finding : FindingsByKernel(calls))
-      structures_.push_back(std::move(finding));
-    if (auto narrower = FindNarrowerPrecision(calls, *frames_->kinds, out_.context))
-      structures_.push_back(std::move(*narrower));
-    if (auto dense = FindDenseExperts(calls, out_.categories))
-      structures_.push_back(std::move(*dense));
-    for (Finding& finding : FindSameWork(calls, *frames_->kinds, out_.categories))
-      structures_.push_back(std::move(finding));
+    Structures(calls);
     FindReplayCauses(calls, out_.context, &out_.categories);
     FindEpilogues(calls, &out_.categories);
     FindEmbeddings(out_.peak_tb_per_s, &out_.categories);
@@ -118,9 +110,7 @@ class Analyzer {
       JV_TRY(job_.Check());
       MakeFindings(calls, out_.context, &category);
     }
-    for (Finding& finding :
-         FindLineFixes(calls, *frames_->kinds, out_.context, out_.categories, Covered()))
-      structures_.push_back(std::move(finding));
+    AddLineFixes(calls, fusions_, out_, &structures_);
     Rank();
     JV_TRY(job_.Check());
     Overlaps();
@@ -132,6 +122,19 @@ class Analyzer {
   }
 
  private:
+  // What no operation and no pair of neighbours shows.
+  void Structures(const Calls& calls) {
+    structures_ = FindStructures(calls, out_.context, &out_.categories);
+    for (Finding& finding : FindingsByKernel(calls))
+      structures_.push_back(std::move(finding));
+    if (auto narrower = FindNarrowerPrecision(calls, *frames_->kinds, out_.context))
+      structures_.push_back(std::move(*narrower));
+    if (auto dense = FindDenseExperts(calls, out_.categories))
+      structures_.push_back(std::move(*dense));
+    for (Finding& finding : FindSameWork(calls, *frames_->kinds, out_.categories))
+      structures_.push_back(std::move(finding));
+  }
+
   // The operations, and beside them what the trace alone tells: neither needs the other.
   Result<Collected> Gather() {
     std::optional<Result<Collected>> collected;
@@ -271,23 +274,6 @@ class Analyzer {
       out_.totals.category_sum_ms += category.gpu_us / 1000;
       out_.totals.unmodeled_ms += (category.gpu_us - category.modeled_us) / 1000;
     }
-  }
-
-  // By GPU event: a finding that says what it saves is about it.
-  std::vector<bool> Covered() const {
-    std::vector<bool> covered(trace_.events().size());
-    const auto add = [&](const std::vector<Finding>& findings) {
-      for (const Finding& finding : findings) {
-        if (!finding.savings_ms && !finding.change_a && !finding.change_b) continue;
-        for (const trace::EventIndex e : out_.WorkOf(finding))
-          covered[e] = true;
-      }
-    };
-    for (const CategoryAnalysis& category : out_.categories)
-      add(category.findings);
-    add(structures_);
-    add(fusions_);
-    return covered;
   }
 
   void Rank() {

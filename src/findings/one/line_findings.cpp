@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -9,9 +10,14 @@
 
 #include "analysis/tables/summary.h"
 #include "base/number_text.h"
+#include "findings/one/analysis.h"
+#include "findings/one/calls.h"
+#include "findings/one/predicates.h"
 #include "findings/one/product_kernels.h"
 #include "findings/one/structure_maker.h"
 #include "findings/one/thresholds.h"
+#include "ledger/kinds/kinds_of_work.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::findings {
 namespace {
@@ -34,12 +40,12 @@ bool HasPart(const std::vector<std::string>& parts, std::string_view name) {
 class LineFixFinder {
  public:
   LineFixFinder(const Calls& calls, const ledger::KindsOfWork& kinds, const WorkContext& context,
-                const std::vector<CategoryAnalysis>& categories, const std::vector<bool>& covered)
+                const std::vector<CategoryAnalysis>& categories, std::vector<bool> sized)
       : calls_(calls),
         events_(calls.events()),
         kinds_(kinds),
         categories_(categories),
-        taken_(covered),
+        taken_(std::move(sized)),
         facts_{context, calls.platform, 0} {}
 
   std::vector<Finding> Run() {
@@ -182,11 +188,24 @@ class LineFixFinder {
 
 }  // namespace
 
-std::vector<Finding> FindLineFixes(const Calls& calls, const ledger::KindsOfWork& kinds,
-                                   const WorkContext& context,
-                                   const std::vector<CategoryAnalysis>& categories,
-                                   const std::vector<bool>& covered) {
-  return LineFixFinder(calls, kinds, context, categories, covered).Run();
+void AddLineFixes(const Calls& calls, std::span<const Finding> fusions, const Analysis& analysis,
+                  std::vector<Finding>* structures) {
+  std::vector<bool> sized(calls.events().size());
+  const auto add = [&](std::span<const Finding> findings) {
+    for (const Finding& finding : findings) {
+      if (!finding.savings_ms && !finding.change_a && !finding.change_b) continue;
+      for (const EventIndex e : analysis.WorkOf(finding))
+        sized[e] = true;
+    }
+  };
+  for (const CategoryAnalysis& category : analysis.categories)
+    add(category.findings);
+  add(fusions);
+  add(*structures);
+  std::vector<Finding> found = LineFixFinder(calls, *analysis.frames->kinds, analysis.context,
+                                             analysis.categories, std::move(sized))
+                                   .Run();
+  std::move(found.begin(), found.end(), std::back_inserter(*structures));
 }
 
 }  // namespace jarvis::findings

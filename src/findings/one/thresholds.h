@@ -96,6 +96,7 @@ inline constexpr double kRampShare = 80;        // percent of the late launches'
 inline constexpr double kExposedRanked = 10;  // percent of the steps
 // How many times a saving what is only known to be long must be to stand before it.
 inline constexpr double kSizeAgainstSaving = 1.25;
+inline constexpr double kSmallSaving = 1;  // percent of the wall time: one-time work stands before
 // Of a recording without GPU work, in percent of its steps: waits for collectives, loading, the
 // optimizer's ops (of at least so many a step).
 inline constexpr double kCpuWait = 5;

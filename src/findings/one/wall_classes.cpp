@@ -84,9 +84,13 @@ Range Within(const Range& ms, const Range& most) {
   return {std::min(ms.low, most.low), std::min(ms.mid, most.mid), std::min(ms.high, most.high)};
 }
 
+double SizeMs(const Finding& finding) {
+  return std::min(finding.exclusive_ms, finding.bound_ms.value_or(finding.exclusive_ms));
+}
+
 bool RankedBySize(const WallBase& wall, const Finding& finding) {
   return finding.subject == "communication" && !finding.savings_ms &&
-         PercentOf(wall, finding.exclusive_ms) >= limits::kExposedRanked;
+         PercentOf(wall, SizeMs(finding)) >= limits::kExposedRanked;
 }
 
 bool IsNoLever(const WallBase& wall, const Finding& f) {
@@ -127,8 +131,8 @@ void ClassifyByWall(Analysis* analysis) {
     }
     const bool sized = f.subject == "communication" || f.rule;
     f.minor = !sized || PercentOf(wall, f.exclusive_ms) < limits::kHostShareMin;
-    f.priority = RankedBySize(wall, f) ? PriorityOfSaving(PercentOf(wall, f.exclusive_ms))
-                                       : PriorityClass::kLow;
+    f.priority =
+        RankedBySize(wall, f) ? PriorityOfSaving(PercentOf(wall, SizeMs(f))) : PriorityClass::kLow;
   }
 }
 

@@ -27,6 +27,8 @@ double MostOfHost(const Analysis& analysis, const Finding& finding);
 void Leave(double left_ms, WayOut* way, Range* ms);
 Range Within(const Range& ms, const Range& most);
 // Exposed communication whose cause is not known has no saving; it may be most of the step.
+// What it is ranked by: what nothing hides of it, of which no more than its bound can go.
+double SizeMs(const Finding& finding);
 bool RankedBySize(const WallBase& wall, const Finding& finding);
 // A few elementwise ops below the memory's roof, and what has neither a saving nor a way out.
 bool IsNoLever(const WallBase& wall, const Finding& finding);

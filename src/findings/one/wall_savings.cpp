@@ -501,14 +501,22 @@ class WallAsker {
       const bool much = all[i].one_off && 2 * BestWall(all[i])->ms.mid > analysis_.wall.recorded_ms;
       if (much && !warm) take(i);
     }
+    const auto take_once = [&](double least_ms) {
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!taken[i] && all[i].one_off && BestWall(all[i])->ms.mid >= least_ms) take(i);
+      }
+    };
     std::string host_before;
     for (std::size_t k = 0; k < order_.size(); ++k) {
       for (std::size_t i = 0; i < all.size(); ++i) {
         // What is only known to be long yields to a saving of nearly its size.
-        const double size_ms = all[i].exclusive_ms / limits::kSizeAgainstSaving;
+        const double size_ms = SizeMs(all[i]) / limits::kSizeAgainstSaving;
         if (!taken[i] && RankedBySize(analysis_.wall, all[i]) && size_ms > after_ms_[k]) take(i);
       }
       Finding& f = all[order_[k]];
+      // What happens once stands before what hardly saves anything.
+      const double small_ms = limits::kSmallSaving / 100 * analysis_.wall.wall_ms;
+      if (std::max(after_ms_[k], BestWall(f)->ms.mid) < small_ms) take_once(small_ms);
       for (std::optional<WallSaving>* saving : {&f.wall_a, &f.wall_b}) {
         if (*saving) (*saving)->after_others_ms = after_ms_[k];
       }
@@ -535,9 +543,7 @@ class WallAsker {
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!taken[i] && RankedBySize(analysis_.wall, all[i])) take(i);
     }
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (!taken[i] && all[i].one_off) take(i);
-    }
+    take_once(0);
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!taken[i]) take(i);
     }
