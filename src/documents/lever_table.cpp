@@ -155,7 +155,9 @@ std::vector<std::string> LeverRows::Row(const ActionGroup& group) const {
   bool later = true;
   for (const findings::Finding* one : group) {
     numbers.push_back(fmt::format("[{}](#{})", one->global_rank, Anchor(one->id)));
-    titles.push_back(ShortTitle(WithoutDirectories(WordsOf(*one).title)));
+    std::string title = ShortTitle(WithoutDirectories(WordsOf(*one).title));
+    if (std::find(titles.begin(), titles.end(), title) == titles.end())
+      titles.push_back(std::move(title));
     later = later && ShowsLater(*one);
   }
   const findings::Range after = AfterOf(group);

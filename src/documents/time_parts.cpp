@@ -80,23 +80,31 @@ std::string ProfilerPart(const findings::Analysis& analysis, const TimePart& par
   return fmt::format(" (profiler overhead: {})", EachMs(analysis, pauses));
 }
 
-// Faster GPU work saves nothing of a unit whose pace the host sets.
-bool HostHidesGpu(const findings::Analysis& analysis) {
+// Of a unit whose pace the host sets faster GPU work saves no more than this; absent: of others.
+std::optional<double> MostOfGpu(const findings::Analysis& analysis) {
   const findings::WallBase& wall = analysis.wall;
-  return analysis.bound.kind == ledger::BoundKind::kHost && wall.known &&
-         wall.host_floor_ms > wall.gpu_floor_ms;
+  if (analysis.bound.kind != ledger::BoundKind::kHost || !wall.known) return std::nullopt;
+  return std::max(0.0, wall.wall_ms - wall.host_floor_ms);
+}
+
+bool HostHidesGpu(const findings::Analysis& analysis) {
+  constexpr double kNothing = 0.1;  // of what the GPU works
+  const std::optional<double> most = MostOfGpu(analysis);
+  return most && *most <= kNothing * analysis.wall.gpu_floor_ms;
 }
 
 std::vector<TimePart> Lines(const findings::Analysis& analysis) {
   const ledger::WallBook& wall = analysis.frames->books.wall;
   std::vector<TimePart> lines;
   const bool hidden = HostHidesGpu(analysis);
+  const std::optional<double> most = MostOfGpu(analysis);
   for (std::size_t i = 0; i < ledger::kWorkKinds; ++i) {
     lines.push_back(PartOf(LineWords(static_cast<WorkKind>(i)), kWorkWords[i].look, wall.work_ns[i],
                            analysis.line_bounds.work[i]));
     TimePart& line = lines.back();
     line.hidden = hidden;
     if (hidden) line.avoidable_ms = 0;
+    if (most && line.avoidable_ms) line.avoidable_ms = std::min(*line.avoidable_ms, *most);
   }
   for (std::size_t i = 0; i < ledger::kIdleCauses; ++i) {
     lines.push_back(PartOf(LineWords(static_cast<IdleCause>(i)), kIdleWords[i].look,

@@ -85,6 +85,7 @@ TEST_CASE("faster GPU work saves nothing while the host sets the pace") {
   step.Judge(AtTheRoof());
   step.analysis.bound.kind = ledger::BoundKind::kHost;
   step.analysis.wall.known = true;
+  step.analysis.wall.wall_ms = 100;
   step.analysis.wall.host_floor_ms = 95;
   step.analysis.wall.gpu_floor_ms = 80;
   const std::string table = WallTimeTable(step.analysis);
@@ -92,8 +93,12 @@ TEST_CASE("faster GPU work saves nothing while the host sets the pace") {
   CHECK(table.find("| GPU idle: host issuing ops | 19.6 ms | up to 19.6 ms |") != table.npos);
   step.Judge({});
   CHECK(UnassessedSentence(step.analysis).empty());
-  // Elsewhere it does.
-  step.analysis.wall.gpu_floor_ms = 96;
+  // Where the host's work and the GPU's lie one behind the other, it saves what the host leaves.
+  step.Judge(AtTheRoof());
+  step.analysis.wall.host_floor_ms = 75;
+  CHECK(WallTimeTable(step.analysis)
+            .find("| GPU: casts and quantization | 30.0 ms | up to 25.0 ms") != std::string::npos);
+  step.Judge({});
   CHECK(WallTimeTable(step.analysis).find("while host-bound") == std::string::npos);
   CHECK_FALSE(UnassessedSentence(step.analysis).empty());
 }

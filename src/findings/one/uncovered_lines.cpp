@@ -46,7 +46,9 @@ class LineFinder {
     std::int64_t idle = 0;
     for (const IdleCause cause : kOfHost)
       idle += wall.Of(cause);
-    if (idle_ms_ < kCovered * MillisOf(idle)) Add({std::nullopt, MillisOf(idle), MillisOf(idle)});
+    // What the profiler's pauses take is gone without them, and no line to shorten.
+    const double ms = std::max(0.0, MillisOf(idle) - analysis_.wall.profiler_ms);
+    if (idle_ms_ < kCovered * ms) Add({std::nullopt, ms, ms});
     std::stable_sort(out_.begin(), out_.end(), [](const auto& a, const auto& b) {
       return a.bound_ms.value_or(a.ms) > b.bound_ms.value_or(b.ms);
     });

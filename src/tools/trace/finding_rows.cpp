@@ -132,7 +132,7 @@ std::string WholeHeadline(const Analysis& a) {
     text += fmt::format("; together they save {} of {} ms of wall time ({:.1f} %)",
                         output::Rounded(a.wall.together_ms->mid), output::Rounded(a.wall.wall_ms),
                         a.wall.together_ms->mid / a.wall.wall_ms * 100);
-  } else if (!a.findings.empty() && a.combined.percent) {
+  } else if (!a.findings.empty() && a.combined.percent && !a.wall.known) {
     text += fmt::format("; together they may save {} ms ({:.1f} %)",
                         output::Rounded(a.combined.savings_ms.mid), a.combined.percent->mid);
   }

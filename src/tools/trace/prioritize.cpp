@@ -52,10 +52,12 @@ std::string UnitsText(const Analysis& analysis) {
   return base.count > 1 ? fmt::format(" ({} {}s)", base.count, base.unit) : "";
 }
 
-// All findings together, of wall time.
+// All findings together, of wall time; without a sum where more could not be assessed than the
+// first finding saves.
 Json CombinedFacts(const Analysis& analysis) {
   const findings::WallBase& wall = analysis.wall;
-  if (!wall.together_ms) return formats::CombinedJson(analysis.combined);
+  if (!wall.known) return formats::CombinedJson(analysis.combined);
+  if (!wall.together_ms) return {{"wall_ms", output::Rounded(wall.wall_ms)}};
   return {{"savings_ms", RangeFacts(*wall.together_ms)},
           {"wall_ms", output::Rounded(wall.wall_ms)},
           {"new_wall_ms", output::Rounded(wall.wall_ms - wall.together_ms->mid)}};
