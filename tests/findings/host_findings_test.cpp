@@ -207,6 +207,29 @@ TEST_CASE("a value that is read back after a check for NaN is that check's") {
   CHECK(advice("aten::gt") == Advice::kAvoidScalars);
 }
 
+// Forty times a GEMM of 80 us, an op that computes for 60 us and a value of it that is read back.
+Analyzed ReadAfter(std::string_view op) {
+  TraceText text;
+  for (int i = 0; i < 40; ++i) {
+    const double at = 300.0 * i;
+    text.OpWithKernel("aten::mm", at, 10, "k", at + 12, 80, 2 * i + 1);
+    text.OpWithKernel(op, at + 12, 10, "k2", at + 93, 60, 2 * i + 2);
+    text.Op("aten::is_nonzero", at + 30, 140).Op("aten::item", at + 31, 138);
+    text.Runtime("cudaStreamSynchronize", at + 32, 125, 1000 + i);
+  }
+  return Analyze(text);
+}
+
+TEST_CASE("a check that is deleted takes along what it computes; another value stays computed") {
+  const Analyzed check = ReadAfter("aten::isnan"), value = ReadAfter("aten::gt");
+  const Finding& checks = HostFinding(check, "synchronisation", HostCauseKind::kWaits);
+  const Finding& values = HostFinding(value, "synchronisation", HostCauseKind::kWaits);
+  CHECK(checks.host->gpu_ms == doctest::Approx(40 * 0.060));
+  CHECK(values.host->gpu_ms == 0);
+  CHECK(BestWall(checks)->ms.low >= 39 * 0.060);
+  CHECK(BestWall(values)->ms.high <= values.host->idle_ms + 1e-6);
+}
+
 TEST_CASE("a wait while the GPU has work queued costs nothing") {
   TraceText text;
   for (int i = 0; i < 40; ++i) {

@@ -63,6 +63,7 @@ struct HostCause {
   double kernel_us = 0;          // median kernel
   double idle_percent = 0;       // launches that found their stream idle
   double idle_ms = 0;            // of the GPU, within what savings are of: all that it can save
+  double gpu_ms = 0;             // of checks: what they compute, which goes beyond the idle time
   bool after_copy_back = false;  // of unrecorded work: a copy to the host comes before it
   bool before_copy_in = false;   // ... a copy from the host comes next
   // Host time that goes to other processes, beside the GPU's work, too; 0: idle_ms alone goes.

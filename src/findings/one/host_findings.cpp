@@ -324,8 +324,15 @@ class HostFindingMaker {
     WaitPlaces found = FindWaitPlaces(e_, ledger_.wait_ms);
     cause.total_ms = found.total_ms;
     cause.places = std::move(found.places);
+    const bool checks = !cause.places.empty() && cause.places.front().wait == WaitKind::kCheck;
+    for (const trace::EventIndex gpu : found.read_gpu.events) {
+      if (checks && e_.scope.Has(e_.trace.events()[gpu].ts_ns))
+        cause.gpu_ms += MillisOf(e_.trace.events()[gpu].dur_ns);
+    }
     cause.changes = {std::move(found.waits)};
     if (!late.empty() || !found.read_gpu.events.empty()) cause.least = cause.changes;
+    // A check that is deleted computes nothing, whatever else stays as it is.
+    if (checks && !found.read_gpu.events.empty()) cause.least.emplace_back(found.read_gpu);
     if (!late.empty()) {
       // What is done without waiting is not yet done at once: most of those launches may stay.
       late = Union(std::move(late));

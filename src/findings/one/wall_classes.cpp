@@ -71,7 +71,7 @@ double MostOfHost(const Analysis& analysis, const Finding& finding) {
   // Where the host is the bound, all that it is spared shortens the step, until the GPU binds.
   const WallBase& wall = analysis.wall;
   if (cause.moved_ms > 0 && wall.host_floor_ms > wall.gpu_floor_ms) return cause.moved_ms;
-  return IdleMs(analysis, cause);
+  return IdleMs(analysis, cause) + cause.gpu_ms;
 }
 
 void Leave(double left_ms, WayOut* way, Range* ms) {
