@@ -119,8 +119,9 @@ std::vector<std::string> LeverRows::Row(const findings::Finding& finding) const 
                         ShowsAfter(analysis_, finding));
     path = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
   } else if (finding.bound_ms) {
-    alone = fmt::format("at most {} ({})", EachMs(analysis_, *finding.bound_ms),
-                        SavingShare(analysis_, *finding.bound_ms));
+    const double bound_ms = BoundOfAction(finding, TakesPathB(finding));
+    alone = fmt::format("at most {} ({})", EachMs(analysis_, bound_ms),
+                        SavingShare(analysis_, bound_ms));
     after = "in no sum: a bound";
     path = findings::HasAction(finding.path_a) && findings::HasAction(finding.path_b) ? "A, B"
            : TakesPathB(finding)                                                      ? "B"

@@ -236,10 +236,12 @@ std::string Fair::FirstSentence() const {
     const FindingText words = WordsOf(finding);
     if ((best == nullptr && !finding.bound_ms) || words.chosen == '\0') continue;
     ++told;
-    const std::string saves = best == nullptr    ? "at most " + EachMs(analysis_, *finding.bound_ms)
-                              : finding.one_off  ? Ms(OnceMs(finding)) + " once"
-                              : group.size() > 1 ? SumRange(analysis_, AfterOf(group))
-                                                 : AfterRange(analysis_, *best);
+    const std::string saves =
+        best == nullptr
+            ? "at most " + EachMs(analysis_, BoundOfAction(finding, words.chosen == 'B'))
+        : finding.one_off  ? Ms(OnceMs(finding)) + " once"
+        : group.size() > 1 ? SumRange(analysis_, AfterOf(group))
+                           : AfterRange(analysis_, *best);
     const bool less = best != nullptr && !finding.one_off && group.size() == 1 &&
                       best->after_others_ms < kAsAlone * best->ms.mid;
     std::string ranks;
@@ -278,7 +280,7 @@ std::string Fair::BoundCell(const findings::Finding& finding) const {
   constexpr double kNothing = 0.005;  // of the steps
   if (!finding.bound_ms) return std::string(kAbsentText);
   if (*finding.bound_ms >= kNothing * analysis_.wall.wall_ms)
-    return "at most " + EachMs(analysis_, *finding.bound_ms);
+    return "at most " + EachMs(analysis_, BoundOfAction(finding, TakesPathB(finding)));
   return fmt::format("nothing while the host sets the pace, then at most {} of GPU time",
                      EachMs(analysis_, finding.exclusive_ms));
 }

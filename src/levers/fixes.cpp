@@ -220,8 +220,14 @@ class FixReader {
     const std::initializer_list<TextKey> keys = {
         {"id", &info.key, true}, {"path", &path, true},        {"what", &info.what, true},
         {"why", &info.why},      {"action", &info.action.key}, {"part_of", &info.action.part_of}};
-    for (const auto [key, value] : fields)
-      JV_TRY(TakeText(at, key, value, keys));
+    for (const auto [key, value] : fields) {
+      if (key == "most") {
+        if (value.get(info.most) != simdjson::SUCCESS || !(info.most > 0) || info.most > 1)
+          return at.Bad(key, "a number above 0, at most 1");
+      } else {
+        JV_TRY(TakeText(at, key, value, keys));
+      }
+    }
     JV_TRY(NeedTexts(at, keys));
     if (info.key != file.name) return at.Bad("id", "the file's name");
     if (path != "A" && path != "B") return at.Bad("path", "\"A\" or \"B\"");

@@ -355,6 +355,7 @@ TEST_CASE("ways for communication fit to what is exposed") {
   CHECK(Has(WaysForCommunication(context, fp32).a, Advice::kCompressGradients));
   context.embeddings = true;
   CHECK(Has(WaysForCommunication(context, {"all_to_all", true, true}).a, Advice::kOverlapAllToAll));
+  CHECK(Has(WaysForCommunication(context, {"all_to_all", true, true}).a, Advice::kExchange16Bits));
   context = {};
   const Ways own = WaysForCommunication(context, {"allreduce", false, true});
   CHECK(Has(own.a, Advice::kFuseAllReduce));

@@ -107,6 +107,8 @@ TEST_CASE("a file of the catalogue that is wrong is refused with its name and ke
   CHECK(ErrorOf("a", R"({"id": "a", "label": "b", "line": {"kinds": ["x"], "saves": [0, 0, 1]}})")
             .starts_with("a, \"signature\""));
   const EmbeddedFile action{"a", R"({"id": "a", "path": "C", "what": "b"})"};
+  const EmbeddedFile most{"a", R"({"id": "a", "path": "A", "what": "b", "most": 2})"};
+  CHECK(ReadFixes({}, {&most, 1}).error().message.starts_with("a, \"most\""));
   CHECK(ReadFixes({}, {&action, 1}).error().message == "a, \"path\": expected \"A\" or \"B\"");
 }
 

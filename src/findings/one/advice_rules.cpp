@@ -239,11 +239,8 @@ Ways WaysForCommunication(const WorkContext& context, const ExposedCollectives& 
   const bool exchange = ContainsNoCase(longest, "all_to_all") ||
                         ContainsNoCase(longest, "alltoall") || ContainsNoCase(longest, "send_recv");
   if (exchange && context.embeddings) {
-    // Its words name the pipeline only where none runs yet.
-    Remedy remedy{Advice::kOverlapAllToAll, {}, {}};
-    if (!context.pipelined_exchange)
-      remedy.facts.push_back({"pipeline", std::string("TrainPipelineSparseDist"), {}});
-    ways.a.push_back(std::move(remedy));
+    if (!context.pipelined_exchange) AddOnce(&ways.a, Advice::kOverlapAllToAll);
+    AddOnce(&ways.a, Advice::kExchange16Bits);
   } else if (context.training && !exchange) {
     AddOnce(&ways.a, !context.bucketed && exposed.issued ? Advice::kOverlapCommunication
                      : exposed.mostly_hidden             ? Advice::kTuneBuckets
