@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/attribution/module_paths.h"
 #include "analysis/host/runtime_calls.h"
 #include "base/memory_size.h"
 #include "base/parallel.h"
@@ -11,18 +12,26 @@
 #include "session/survey_shelf.h"
 #include "trace/by_name.h"
 #include "trace/import/trace_file.h"
+#include "trace/json_text.h"
 #include "tree/build.h"
 
 namespace jarvis::session {
 namespace {
 
 Recorded WhatWasRecorded(const trace::EventStore& events) {
+  constexpr std::size_t kOpsAsked = 1000;
+  std::size_t asked = 0;
   Recorded recorded;
   trace::ByName<bool> is_graph_launch(events, &analysis::IsGraphLaunch);
   for (trace::EventIndex e = 0; e < events.size(); ++e) {
     const trace::Event& event = events[e];
     if (event.kind == trace::EventKind::kCpuOp) {
-      recorded.shapes = recorded.shapes || events.args_of(e).dims != kNoString;
+      const trace::Args& args = events.args_of(e);
+      recorded.shapes = recorded.shapes || args.dims != kNoString;
+      if (recorded.call_stacks || args.other == kNoString || asked == kOpsAsked) continue;
+      ++asked;
+      recorded.call_stacks =
+          !trace::MemberOf(events.text(args.other), analysis::kCallStackArg).empty();
     } else if (event.kind == trace::EventKind::kPythonFunction) {
       recorded.python_frames = true;
       recorded.modules = recorded.modules || events.name(e).starts_with("nn.Module:");

@@ -43,8 +43,9 @@ struct Recorded {
   bool cpu_ops = false;
   bool shapes = false;  // Input Dims on ops
   bool python_frames = false;
-  bool modules = false;  // nn.Module frames
-  bool steps = false;    // ProfilerStep marks
+  bool call_stacks = false;  // Python frames as text of ops
+  bool modules = false;      // nn.Module frames
+  bool steps = false;        // ProfilerStep marks
   bool graph_launches = false;
 };
 

@@ -343,5 +343,25 @@ TEST_CASE("where the GPU hardly works its rates and stacks limit nothing that is
   CHECK(bears(Analyze(Passes(1), ""), "no_platform"));
 }
 
+TEST_CASE("ops that hold their Python frames as text have a place in the code") {
+  const auto traced = [](std::string_view args) {
+    TraceText text;
+    for (int i = 0; i < 20; ++i) {
+      const double at = 100.0 * i;
+      text.Op("aten::linear", at, 20, args).Op("aten::mm", at + 1, 18, args);
+      text.Runtime("cudaLaunchKernel", at + 2, 4, i + 1).Kernel("k", at + 30, 60, i + 1, 7);
+    }
+    return Analyze(text);
+  };
+  const Analyzed told =
+      traced(R"("Call stack": "/lib/python3.7/site-packages/torch/nn/functional.py(12): linear;)"
+             R"(train.py(40): forward;train.py(7): <module>")");
+  CHECK(told.Quality("no_stacks") == nullptr);
+  CHECK(told.First("gemm").entry_point == "train.py(40): forward");
+  const Analyzed silent = traced(R"("Sequence number": 3)");
+  CHECK(silent.Quality("no_stacks") != nullptr);
+  CHECK(silent.First("gemm").entry_point.empty());
+}
+
 }  // namespace
 }  // namespace jarvis::findings

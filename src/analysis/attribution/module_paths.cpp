@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+#include "trace/json_text.h"
+
 namespace jarvis::analysis {
 namespace {
 
@@ -70,8 +73,27 @@ ChainTree::Node ChainTree::Of(EventIndex event) {
   }
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     const trace::Event& e = events_[step->event];
+    if (e.kind == trace::EventKind::kCpuOp && entries_[node].kind != trace::EventKind::kCpuOp)
+      node = OfStack(node, step->event);
     node = Child(node, Fold(e.name), e.kind, step->forward_link);
     if (!step->forward_link) known_[tree_.position(step->event)] = node;
+  }
+  return node;
+}
+
+ChainTree::Node ChainTree::OfStack(Node node, EventIndex op) {
+  const StringId other = events_.args_of(op).other;
+  if (other == kNoString) return node;
+  const std::string_view stack =
+      trace::Unquoted(trace::MemberOf(events_.text(other), kCallStackArg));
+  // The innermost frame stands first.
+  for (std::size_t end = stack.size(); end > 0;) {
+    const std::size_t last = stack.rfind(';', end - 1);
+    const std::size_t begin = last == stack.npos ? 0 : last + 1;
+    const std::string frame = trace::Unescape(Trim(stack.substr(begin, end - begin)));
+    if (!frame.empty())
+      node = Child(node, names_.Intern(frame), trace::EventKind::kPythonFunction, false);
+    end = last == stack.npos ? 0 : last;
   }
   return node;
 }

@@ -14,6 +14,10 @@ namespace jarvis::analysis {
 
 using trace::EventIndex;
 
+// The argument of ops that holds their Python frames, innermost first, in files of profilers that
+// recorded no frames as events.
+inline constexpr std::string_view kCallStackArg = "Call stack";
+
 // Whether a frame is a call of a pipeline of transformers or diffusers: a request, with all its
 // passes and the work before and behind them.
 // "transformers/pipelines/zero_shot_object_detection.py(65): __call__"
@@ -28,8 +32,9 @@ std::string FoldedName(std::string_view name);
 // All chains of callers in a trace as one tree of folded names: two events have the same chain if
 // and only if they have the same node.
 //
-// A chain goes from an event outward through its callers. From a backward node it goes on with the
-// forward op, so that backward work is found in the module that caused it.
+// Python frames are events around an op, or the op's own text ("Call stack"); the latter only
+// around the outermost op. A chain goes from an event outward through its callers. From a backward
+// node it goes on with the forward op, so that backward work is found in the module that caused it.
 class ChainTree {
  public:
   using Node = std::uint32_t;
@@ -59,6 +64,9 @@ class ChainTree {
   static constexpr Node kUnknown = 0xFFFFFFFFu;
   Node Child(Node parent, StringId name, trace::EventKind kind, bool forward_link);
   StringId Fold(StringId name);
+  // Below the Python frames that the op itself names: profilers before 1.9 wrote them into its
+  // arguments.
+  Node OfStack(Node node, EventIndex op);
 
   const trace::EventStore& events_;
   const tree::CallTree& tree_;

@@ -434,11 +434,11 @@ class RecordingQualities {
       Lacks("no_shapes", Severity::kWarning, "Ops were recorded without shapes.",
             "Efficiency, savings against the roof and reproducers are not possible.", shapes);
     }
-    if (recorded.cpu_ops && !recorded.python_frames) {
+    if (recorded.cpu_ops && !recorded.python_frames && !recorded.call_stacks) {
       Lacks("no_stacks", Severity::kNote, "No Python frames were recorded.",
             "The line of code that calls an op, and what Python did between ops, cannot be told.",
             profiler + "with_stack=True");
-    } else if (recorded.cpu_ops && !recorded.modules) {
+    } else if (recorded.cpu_ops && !recorded.modules && recorded.python_frames) {
       Lacks("no_modules", Severity::kNote, "No nn.Module frames were recorded.",
             "The module that an op belongs to cannot be told.",
             profiler + "with_stack=True, with_modules=True");
