@@ -526,10 +526,10 @@ std::string LeverOrderText(const std::vector<LeverText>& levers) {
                             : own.size() == 1           ? fmt::format("Number {} is", own.front())
                                               : fmt::format("Numbers {} are", fmt::join(own, ", "));
   return fmt::format(
-      "{} of the candidate by itself, whether or not the baseline has it too{}.", which,
+      "{} found in the candidate alone; the baseline may have the same{}.", which,
       own.size() == levers.size()
           ? ""
-          : ": bounds, which count for less than what the baseline shows to be possible");
+          : ". Such bounds count for less than what the baseline shows to be possible");
 }
 
 std::string LeverSumText(const ComparativeFacts& facts, const std::vector<LeverText>& levers) {

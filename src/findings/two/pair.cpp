@@ -4,8 +4,11 @@
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "findings/one/analysis_cache.h"
 #include "findings/one/library.h"
+#include "session/trace_frames.h"
 #include "session/trace_host.h"
 
 namespace jarvis::findings {
@@ -340,6 +343,28 @@ class PairJudge {
   ComparedPair& pair_;
 };
 
+// Calls of a batch that was made one, of another precision or of compiled code are other calls:
+// what the traces tell of the task then says whether the two did the same.
+void AdmitSameTask(const Analysis& primary, const Analysis& comparison, Comparability* of) {
+  constexpr int kPartly = 40;
+  if (of->verdict != "not comparable" || of->score == 0) return;
+  const auto alike = [&](WorkloadPart part) {
+    const std::string& a = primary.workload[part].value;
+    const std::string& b = comparison.workload[part].value;
+    return !a.empty() && !b.empty() && (a.starts_with(b) || b.starts_with(a));
+  };
+  const std::string& input = primary.workload[WorkloadPart::kInput].value;
+  if (input.empty() || input != comparison.workload[WorkloadPart::kInput].value ||
+      !(alike(WorkloadPart::kModel) || alike(WorkloadPart::kFamily)) ||
+      !alike(WorkloadPart::kPhase) || !alike(WorkloadPart::kDevice))
+    return;
+  of->reasons.push_back(
+      fmt::format("the calls are {} % alike; kind of model, input ({}) and phase are the same",
+                  of->score, input));
+  of->verdict = "partly comparable";
+  of->score = kPartly;
+}
+
 Result<double> SyncsOf(const session::LoadedTrace& trace, const Job& job) {
   JV_ASSIGN(const auto host, session::HostOf(trace, job));
   double calls = 0;
@@ -378,7 +403,17 @@ Result<ComparedPair> ComparePair(const CompareSide& primary, const CompareSide& 
   JV_ASSIGN(pair.comparison, AnalysisOf(comparison.trace, platform(comparison), {}, job));
   pair.comparability = AssessComparability(primary.trace, comparison.trace);
   JV_ASSIGN(pair.ops, CompareTraces(primary, comparison, analysis::GroupBy::kOp, job));
-  pair.balance = BalanceOf({primary, *pair.primary}, {comparison, *pair.comparison}, pair.ops);
+  AdmitSameTask(*pair.primary, *pair.comparison, &pair.comparability);
+  const AnalysedSide candidate{primary, *pair.primary};
+  const AnalysedSide baseline{comparison, *pair.comparison};
+  pair.balance = BalanceOf(candidate, baseline, pair.ops);
+  pair.verdict = JudgeDifference(pair.balance, pair.primary->frames->frames.base,
+                                 pair.comparison->frames->frames.base);
+  if (!pair.balance.lines.empty()) {
+    JV_ASSIGN(pair.changes, FindChanges(candidate, baseline, pair.balance, job));
+    pair.phases = FindPairPhases(candidate, baseline, pair.balance, pair.comparability.order);
+    pair.moved = FindMovedWork(candidate, baseline, pair.balance, pair.ops);
+  }
   const session::LoadedTrace* traces[2] = {&primary.trace, &comparison.trace};
   for (int i = 0; i < 2; ++i) {
     JV_ASSIGN(const double calls, SyncsOf(*traces[i], job));

@@ -12,6 +12,10 @@
 #include "findings/two/comparability.h"
 #include "findings/two/compare_traces.h"
 #include "findings/two/memory_runs.h"
+#include "findings/two/moved_work.h"
+#include "findings/two/pair_changes.h"
+#include "findings/two/pair_phases.h"
+#include "findings/two/pair_verdict.h"
 
 namespace jarvis::findings {
 
@@ -61,6 +65,10 @@ struct ComparedPair {
   Comparability comparability;
   TraceComparison ops;
   Balance balance;
+  DifferenceVerdict verdict;
+  PairChanges changes;
+  PairPhases phases;
+  MovedWork moved;
   std::vector<PairLever> levers;  // the most first
   // What the primary's host alone takes of a unit, as traced; absent: not known.
   std::optional<double> host_floor_ms;

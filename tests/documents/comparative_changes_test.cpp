@@ -1,0 +1,88 @@
+// The first sentences of a comparison.
+#include "documents/comparative_changes.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "support/analyzed.h"
+
+namespace jarvis::documents {
+namespace {
+
+using testing::Analyze;
+using testing::Analyzed;
+using testing::TraceText;
+
+// Marked steps of a product and a sum, each kernel `product` and `sum` times as long as usual.
+TraceText TwoKernels(double product, double sum, int steps) {
+  TraceText t;
+  const double length = 300 + 600 * product + 300 * sum;
+  for (int i = 0; i < steps; ++i) {
+    const double at = length * i;
+    t.Annotation(fmt::format("ProfilerStep#{}", i), at, length);
+    t.OpWithKernel("aten::mm", at + 10, 50, "ampere_sgemm_128x64_tn", at + 100, 600 * product,
+                   2 * i + 1);
+    t.OpWithKernel("aten::add", at + 70, 50, "vectorized_elementwise_kernel",
+                   at + 200 + 600 * product, 300 * sum, 2 * i + 2);
+  }
+  return t;
+}
+
+struct Said {
+  Analyzed candidate, baseline;
+  std::string verdict, split, changes;
+  Said(const TraceText& a, const TraceText& b)
+      : candidate(Analyze(a, "H100")), baseline(Analyze(b, "H100")) {
+    Job job;
+    const ComparativeSide sides[2] = {{{*candidate.trace, *perf::FindPlatform("H100")}, "a"},
+                                      {{*baseline.trace, *perf::FindPlatform("H100")}, "b"}};
+    const auto facts = CollectFacts(sides[0], sides[1], job);
+    REQUIRE(facts.has_value());
+    verdict = PairVerdict(*facts);
+    split = PairSplit(*facts);
+    changes = fmt::format("{}", fmt::join(PairChangeLines(*facts), "\n"));
+  }
+};
+
+bool Has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("a clock is the first sentence, and then nothing is a change of the code") {
+  const Said clock(TwoKernels(0.8, 0.8, 1), TwoKernels(1, 1, 1));
+  CAPTURE(clock.verdict);
+  CHECK(
+      clock.verdict.starts_with("No change of the program: with the same calls nearly all "
+                                "kernels take 0.8 of the baseline's time"));
+  CHECK(clock.changes.empty());
+  // One of the two kernels is a change.
+  const Said one(TwoKernels(0.5, 1, 1), TwoKernels(1, 1, 1));
+  CAPTURE(one.changes);
+  CHECK_FALSE(Has(one.verdict, "No change of the program"));
+  CHECK(Has(one.changes, "GEMMs: the same kernels, as often, take less"));
+}
+
+TEST_CASE("what is not proven is said to be so") {
+  const Said near(TwoKernels(0.99, 1, 1), TwoKernels(1, 1, 1));
+  CAPTURE(near.verdict);
+  CHECK(near.verdict.starts_with("**No difference is proven**"));
+  CHECK(Has(near.verdict, "one run each, so there is no spread to test it by"));
+  const Said far(TwoKernels(0.5, 1, 1), TwoKernels(1, 1, 1));
+  CAPTURE(far.verdict);
+  CHECK(far.verdict.starts_with("**The candidate is faster**"));
+  CHECK(Has(far.verdict, "far more than the about 3 %"));
+}
+
+TEST_CASE("the same file has no verdict to prove") {
+  const TraceText text = TwoKernels(1, 1, 1);
+  const Said same(text, text);
+  CHECK(same.verdict == "Both are the same file, so every difference is 0.");
+  CHECK(same.split.empty());
+  CHECK(same.changes.empty());
+}
+
+}  // namespace
+}  // namespace jarvis::documents
