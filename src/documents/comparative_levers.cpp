@@ -320,6 +320,7 @@ bool IsOfHost(const findings::Finding& finding) {
 struct OwnSaving {
   double ms = 0;  // 0: not known
   bool gpu = false;
+  bool sized = true;  // false: `ms` is all there is of it, for its place among others
 };
 
 OwnSaving OwnSavingOf(const ComparativeFacts& facts, const findings::Finding& finding) {
@@ -327,7 +328,7 @@ OwnSaving OwnSavingOf(const ComparativeFacts& facts, const findings::Finding& fi
   const findings::WallSaving* best = findings::BestWall(finding);
   const double gpu_ms = finding.savings_ms ? finding.savings_ms->high / units : 0;
   // What one rank cannot size has a bound all the same, and its place by that.
-  if (best == nullptr && finding.bound_ms) return {*finding.bound_ms / units, false};
+  if (best == nullptr && finding.bound_ms) return {*finding.bound_ms / units, false, false};
   if (best == nullptr || !(best->ms.high > 0)) return {gpu_ms, true};
   if (ShowsLater(finding) && gpu_ms > 0) return {gpu_ms, true};
   const double wall_ms = best->ms.high / units;
@@ -339,10 +340,12 @@ OwnSaving OwnSavingOf(const ComparativeFacts& facts, const findings::Finding& fi
 std::string OwnImpact(const ComparativeFacts& facts, const findings::Finding& finding) {
   const OwnSaving saving = OwnSavingOf(facts, finding);
   if (!(saving.ms > 0)) return {};
+  if (!saving.sized)
+    return fmt::format("not sized: one rank cannot split these {} {} into waiting and transfer.",
+                       Ms(saving.ms), UnitText(facts));
   if (saving.gpu) return GpuSavingText(facts, saving.ms, findings::HelpsHost(finding)) + ".";
   std::string text = fmt::format("up to {} of wall time {}", Ms(saving.ms), UnitText(facts));
   const findings::WallSaving* best = findings::BestWall(finding);
-  if (best == nullptr) return text + ", if nothing of it showed.";
   const double after = best->after_others_ms / facts.pair.balance.units[0];
   if (after > 0 && after < 0.5 * saving.ms)
     text += fmt::format("; {} once what stands before it is done", Ms(after));
@@ -363,7 +366,8 @@ std::vector<LeverWay> OwnWays(const ComparativeFacts& facts, const findings::Fin
     if (text.ends_with('.')) text.pop_back();
     const double own = best.gpu ? (change ? change->savings_ms.high : 0) : wall ? wall->ms.high : 0;
     const double ms = own > 0 ? std::min(own / units, best.ms) : best.ms;
-    std::string saves = ms > 0 ? UpTo(ms) + (best.gpu ? " of GPU time" : "") : std::string();
+    std::string saves =
+        ms > 0 && best.sized ? UpTo(ms) + (best.gpu ? " of GPU time" : "") : std::string();
     ways.emplace_back(ms, LeverWay{path, std::move(text), std::move(saves)});
   };
   if (draft.way_a) add('A', draft.path_a, finding.wall_a, finding.change_a);
@@ -395,7 +399,11 @@ LeverText TextOfOwn(const ComparativeFacts& facts, const findings::Finding& find
   text.why = text.title;
   text.ways = OwnWays(facts, finding, draft);
   const OwnSaving saving = OwnSavingOf(facts, finding);
-  if (saving.ms > 0) text.saves = saving.gpu ? GpuSavingCell(facts, saving.ms) : UpTo(saving.ms);
+  if (!saving.sized) {
+    text.saves = "not sized";
+  } else if (saving.ms > 0) {
+    text.saves = saving.gpu ? GpuSavingCell(facts, saving.ms) : UpTo(saving.ms);
+  }
   if (!IsOfHost(finding) && finding.savings_ms)
     text.gpu_ms = finding.savings_ms->high / facts.pair.balance.units[0];
   text.order_ms = kBoundPart * (saving.gpu ? WallMs(facts, saving.ms) : saving.ms);
