@@ -40,8 +40,9 @@ std::string BalanceText(const ComparativeFacts& facts) {
   std::string text =
       fmt::format("{:<52} {:>11} {:>11} {:>11}\n", "", "baseline", "candidate", "difference");
   for (const WindowPart& part : WindowParts(facts)) {
-    text += fmt::format("{:<52} {:>11} {:>11} {:>11}\n", part.name, Ms(part.baseline_ms),
-                        Ms(part.candidate_ms), Delta(part.candidate_ms, part.baseline_ms));
+    text += fmt::format("{:<52} {:>11} {:>11} {:>11}  {}\n", part.name, Ms(part.baseline_ms),
+                        Ms(part.candidate_ms), SignedMs(part.candidate_ms - part.baseline_ms),
+                        Delta(part.candidate_ms, part.baseline_ms));
   }
   // What hardly changed is one row with what is hardly there, so that the rows add up.
   double rest[2] = {0, 0};

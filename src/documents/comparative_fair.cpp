@@ -151,7 +151,8 @@ class FairWriter {
     if (parts.empty()) return;
     Line("| Metric{} | Baseline | Candidate | Δ |\n|---|---|---|---|", UnitsText());
     for (const WindowPart& part : parts) {
-      Line("| {} | {} | {} | {} |", part.name, Ms(part.baseline_ms), Ms(part.candidate_ms),
+      Line("| {} | {} | {} | {} ({}) |", part.name, Ms(part.baseline_ms), Ms(part.candidate_ms),
+           SignedMs(part.candidate_ms - part.baseline_ms),
            Delta(part.candidate_ms, part.baseline_ms));
     }
     Line("");

@@ -8,6 +8,7 @@
 
 #include "base/number_text.h"
 #include "base/text.h"
+#include "documents/comparative_other_side.h"
 #include "documents/comparative_rates.h"
 #include "documents/comparative_words.h"
 #include "documents/impact_text.h"
@@ -29,8 +30,6 @@ using ledger::WorkKind;
 constexpr double kWaitWorthShare = 0.02;
 // Less wall time than this part of a unit is as good as none.
 constexpr double kRoomShare = 0.02;
-// What the baseline reaches is possible; of a bound of the candidate alone less is to be had.
-constexpr double kBoundPart = 0.8;
 constexpr std::size_t kShapesMax = 3;
 
 // The shapes with the largest gaps, as a tuning run needs them.
@@ -221,11 +220,6 @@ std::string GpuSavingCell(const ComparativeFacts& facts, double ms) {
   if (!room || ms <= *room) return UpTo(ms);
   if (*room < kRoomShare * facts.pair.balance.ms[0]) return "0 before the host is faster";
   return UpTo(*room);
-}
-
-// What of it shows in the unit as the host is.
-double WallMs(const ComparativeFacts& facts, double ms) {
-  return std::min(ms, RoomMs(facts).value_or(ms));
 }
 
 LeverText TextOfLever(const ComparativeFacts& facts, const PairLever& lever) {
@@ -475,6 +469,10 @@ LeverText TextOfRuns(const ComparativeFacts& facts, const findings::MemoryRuns& 
 
 }  // namespace
 
+double WallMs(const ComparativeFacts& facts, double ms) {
+  return std::min(ms, RoomMs(facts).value_or(ms));
+}
+
 std::string ActionText(const LeverText& lever) {
   std::vector<const LeverWay*> ways;
   for (const LeverWay& way : lever.ways)
@@ -573,8 +571,16 @@ std::vector<LeverText> PairLevers(const ComparativeFacts& facts) {
   }
   if (facts.pair.runs) levers.push_back(TextOfRuns(facts, *facts.pair.runs));
   // Where the host sets the pace, what it does comes before GPU work; both stand in that order.
-  for (const findings::Finding* finding : facts.pair.own)
-    levers.push_back(TextOfOwn(facts, *finding));
+  for (const findings::Finding* finding : facts.pair.own) {
+    LeverText own = TextOfOwn(facts, *finding);
+    // What has neither a way nor a figure is a limit, and told there.
+    if (!own.ways.empty() || !own.impact.empty()) levers.push_back(std::move(own));
+  }
+  for (const findings::MovedFinding& moved : facts.pair.of_moved)
+    levers.push_back(TextOfMoved(facts, moved));
+  for (const findings::PairChange& change : facts.pair.changes.changes) {
+    if (IsRegression(facts, change)) levers.push_back(TextOfRegression(facts, change));
+  }
   std::stable_sort(levers.begin(), levers.end(),
                    [](const LeverText& a, const LeverText& b) { return a.order_ms > b.order_ms; });
   for (const ExchangePart& part : facts.pair.balance.exchanges) {

@@ -295,6 +295,19 @@ double ForeignMs(const findings::Analysis& analysis) {
   return static_cast<double>(Length(analysis.frames->frames.foreign_busy)) / 1e6;
 }
 
+// What of the candidate is large and of which nothing recorded says how fast it could be.
+std::string NotSizedText(const ComparativeFacts& facts) {
+  std::vector<std::string> texts;
+  for (const findings::Finding* finding : facts.pair.own) {
+    if (findings::BestWall(*finding) == nullptr && !finding->savings_ms && !finding->bound_ms)
+      texts.push_back(fmt::format("{} {}", Code(finding->subject, 60),
+                                  Ms(finding->OwnMs() / facts.pair.balance.units[0])));
+  }
+  if (texts.empty()) return {};
+  return fmt::format("Not assessed in the candidate, as nothing recorded tells their work: {}.",
+                     fmt::join(texts, ", "));
+}
+
 }  // namespace
 
 std::vector<std::string> PairLimits(const ComparativeFacts& facts) {
@@ -315,6 +328,7 @@ std::vector<std::string> PairLimits(const ComparativeFacts& facts) {
         Ms(foreign[0]), Ms(foreign[1])));
   }
   if (const std::string text = FloorText(facts); !text.empty()) limits.push_back(text);
+  if (const std::string text = NotSizedText(facts); !text.empty()) limits.push_back(text);
   if (!facts.ops().same_device) {
     limits.push_back(
         "Host time is a property of processor and software, not of the GPUs: only GPU work is held "

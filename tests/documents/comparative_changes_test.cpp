@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "documents/comparative_levers.h"
 #include "support/analyzed.h"
 
 namespace jarvis::documents {
@@ -74,6 +75,48 @@ TEST_CASE("what is not proven is said to be so") {
   CAPTURE(far.verdict);
   CHECK(far.verdict.starts_with("**The candidate is faster**"));
   CHECK(Has(far.verdict, "far more than the about 3 %"));
+}
+
+// Ten calls of an op with one kernel, among products, of one recording.
+TraceText Calls(const char* op, const char* kernel, double us) {
+  TraceText t;
+  t.OpWithKernel("aten::addmm", 0, 4, "ampere_sgemm_128x128_tn", 100, 2000, 999);
+  double at = 2100;
+  for (int i = 0; i < 10; ++i) {
+    t.OpWithKernel("aten::mm", 10 + 20.0 * i, 8, "ampere_sgemm_128x64_tn", at, 100, 2 * i + 1,
+                   testing::Shapes("[[64,64],[64,64]]", "float"));
+    t.OpWithKernel(op, 20 + 20.0 * i, 8, kernel, at + 100, us, 2 * i + 2);
+    at += 100 + us;
+  }
+  return t;
+}
+
+TEST_CASE("a slower exchange is advice to go back, a faster one is none") {
+  const auto levers = [](const TraceText& a, const TraceText& b) {
+    const Analyzed candidate = Analyze(a, "H100");
+    const Analyzed baseline = Analyze(b, "H100");
+    Job job;
+    const ComparativeSide sides[2] = {{{*candidate.trace, *perf::FindPlatform("H100")}, "a"},
+                                      {{*baseline.trace, *perf::FindPlatform("H100")}, "b"}};
+    const auto facts = CollectFacts(sides[0], sides[1], job);
+    REQUIRE(facts.has_value());
+    std::string text;
+    for (const LeverText& lever : PairLevers(*facts))
+      text += lever.title + ": " + ActionText(lever) + "\n";
+    return text;
+  };
+  const TraceText copies = Calls("aten::copy_", "direct_copy_kernel_cuda", 5);
+  const TraceText aligned = Calls("my::align", "_tma_align_input_scale_kernel", 40);
+  const std::string slower = levers(aligned, copies);
+  CAPTURE(slower);
+  CHECK(Has(slower, "Slower than in the baseline"));
+  CHECK(Has(slower,
+            "go back to `direct_copy_kernel_cuda` in place of "
+            "`_tma_align_input_scale_kernel`"));
+  CHECK_FALSE(Has(levers(copies, aligned), "Slower than in the baseline"));
+  // Too little to be worth it.
+  CHECK_FALSE(Has(levers(Calls("my::align", "_tma_align_input_scale_kernel", 6), copies),
+                  "Slower than in the baseline"));
 }
 
 TEST_CASE("the same file has no verdict to prove") {

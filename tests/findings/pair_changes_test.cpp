@@ -249,6 +249,40 @@ TraceText GraphSteps(bool graph) {
   return text;
 }
 
+// Products of 4096 x 4096 x 4096 in fp16, far from the roof: ops, or a replay of their graph.
+TraceText SlowProducts(bool graph, const char* kernel = "sm90_xmma_gemm_f16f16_f16f32") {
+  TraceText text = Prologue();
+  std::int64_t id = 1;
+  for (int i = 0; i < 6; ++i) {
+    const double at = 1000 + 2000.0 * i;
+    const double host = 50.0 * i + 10;
+    if (graph) {
+      text.Runtime("cudaGraphLaunch", host, 5, id);
+      text.Kernel(kernel, at, 1900, id);
+      text.Arrow(id);
+    } else {
+      text.OpWithKernel("aten::mm", host, 8, kernel, at, 1900, id,
+                        Shapes("[[4096,4096],[4096,4096]]", "c10::Half"));
+    }
+    ++id;
+    // What surrounds it is the same on both sides.
+    for (int k = 0; k < 3; ++k, ++id)
+      text.OpWithKernel("aten::add", host + 10 + 10 * k, 8, "vectorized_elementwise_kernel",
+                        at + 1900 + 20 * k, 20, id, Shapes("[[64,64],[64,64]]", "float"));
+  }
+  return text;
+}
+
+TEST_CASE("what the baseline's shapes tell of work that moved is told of the candidate") {
+  const ComparedPair moved = Compare(SlowProducts(true), SlowProducts(false));
+  REQUIRE_FALSE(moved.moved.rows.empty());
+  REQUIRE_FALSE(moved.of_moved.empty());
+  CHECK(moved.of_moved.front().saved_ms > 1);
+  CHECK(moved.of_moved.front().saved_ms < moved.balance.ms[0]);
+  // Where the ops are on both sides the candidate's own analysis tells.
+  CHECK(Compare(SlowProducts(false), SlowProducts(false)).of_moved.empty());
+}
+
 TEST_CASE("a graph's replays are held against the ops in their place") {
   const ComparedPair pair = Compare(GraphSteps(true), GraphSteps(false));
   REQUIRE(pair.phases.by_order);
