@@ -248,11 +248,14 @@ class ChangeWriter {
                        ThreeDigits(calls[0]), ThreeDigits(calls[1]));
   }
 
-  std::string CallsOf(const ChangedKernel& kernel) const {
-    if (!(kernel.calls[1] > 0)) return fmt::format("{} calls", ThreeDigits(kernel.calls[0]));
-    if (!(kernel.calls[0] > 0)) return fmt::format("{} calls", ThreeDigits(kernel.calls[1]));
+  static std::string CallsOf(const ChangedKernel& kernel) {
+    const auto calls = [](double count, const char* word) {
+      return fmt::format("{} {}call{}", ThreeDigits(count), word, count == 1 ? "" : "s");
+    };
+    if (!(kernel.calls[1] > 0)) return calls(kernel.calls[0], "");
+    if (!(kernel.calls[0] > 0)) return calls(kernel.calls[1], "");
     const double more = kernel.calls[0] - kernel.calls[1];
-    return fmt::format("{} {} calls", ThreeDigits(std::abs(more)), more > 0 ? "more" : "fewer");
+    return calls(std::abs(more), more > 0 ? "more " : "fewer ");
   }
 
   std::string KernelText(const ChangedKernel& kernel) const {
@@ -374,12 +377,12 @@ class ChangeWriter {
     std::string text = WithoutColon(Lines(change));
     switch (f_.pair.verdict.comm) {
       case findings::CommLikeness::kSizes:
-        return text +
-               ": as many calls of the same sizes, so skew between ranks or noise, no change";
+        return text + ": as many calls of the same sizes, so skew between ranks or noise";
       case findings::CommLikeness::kCalls:
         return text +
-               ": as many calls by the same kernels, so probably skew between ranks or "
-               "noise, no change (sizes are not recorded)";
+               ": as many calls by the same kernels, so probably skew between ranks or noise "
+               "(sizes "
+               "are not recorded)";
       case findings::CommLikeness::kUnlike: break;
     }
     return text + ": one rank a side cannot split it into waiting and transfer";

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "analysis/tables/summary.h"
@@ -31,6 +32,7 @@ constexpr double kAsMany = 0.01;
 constexpr double kMuchMore = 3;
 // ... and worth a word from this part of all calls of ops, or of the unit's time.
 constexpr double kWorthCalls = 0.005;
+constexpr double kFewCalls = 10;  // fewer are not worth it by their number
 constexpr double kWorthTime = 0.02;
 constexpr std::size_t kCallsMost = 6;
 
@@ -101,11 +103,13 @@ class CallCounter {
         place_(place) {}
 
   jarvis::Status Count(CallsByName* calls, const Job& job) const {
+    // A trace has many calls of few names.
+    std::unordered_map<StringId, ChangedCall*> known;
     return Walk(job, [&](std::uint32_t /*at*/, const trace::Event& event, std::string_view name) {
-      auto found = calls->find(name);
-      if (found == calls->end()) found = calls->emplace(std::string(name), ChangedCall{}).first;
-      found->second.calls[place_] += 1 / units_;
-      found->second.host_ms[place_] += MillisOf(event.dur_ns) / units_;
+      const auto [found, added] = known.try_emplace(event.name, nullptr);
+      if (added) found->second = &calls->try_emplace(std::string(name)).first->second;
+      found->second->calls[place_] += 1 / units_;
+      found->second->host_ms[place_] += MillisOf(event.dur_ns) / units_;
     });
   }
 
@@ -433,7 +437,7 @@ void KeepChanged(const Balance& balance, CallsByName* calls) {
     const double less = std::min(call.calls[0], call.calls[1]);
     const double ms = std::abs(call.host_ms[0] - call.host_ms[1]);
     return more >= kMuchMore * less && more >= 1 &&
-           (more - less >= kWorthCalls * std::max(all[0], all[1]) ||
+           (more - less >= std::max(kFewCalls, kWorthCalls * std::max(all[0], all[1])) ||
             ms >= kWorthTime * balance.ms[1]);
   };
   std::set<std::string> marks;

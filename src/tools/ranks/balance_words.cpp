@@ -89,9 +89,11 @@ bool InfersExperts(const JobView& job) {
 std::string BalanceCause(const JobView& job, const JobLever& lever) {
   const LateKernel* kernel = KernelOf(job, lever);
   if (OfAllRanks(job, lever) && kernel != nullptr) {
-    return fmt::format("the ranks wait at `{}` for the one with the longest `{}`{}: {}",
-                       Collective(*kernel), Named(kernel->kernel), Inferred(job, *kernel),
-                       EvidenceText(*kernel));
+    return fmt::format(
+        "the ranks wait at `{}` for the one with the longest `{}`{}, typically {:.2f} times the "
+        "mean, which starts last {} of {} times",
+        Collective(*kernel), Named(kernel->kernel), Inferred(job, *kernel), kernel->ratio,
+        kernel->times, kernel->of);
   }
   std::int64_t lost = 0;
   for (const std::size_t rank : lever.ranks)
