@@ -67,7 +67,10 @@ std::set<std::string> LimitsOf(const findings::Analysis& analysis) {
 std::string BoundOfSide(const findings::Analysis& analysis, int side) {
   const ledger::StepBound& bound = analysis.bound;
   if (bound.kind == ledger::BoundKind::kUnknown) return fmt::format("{} not known", kSides[side]);
-  return fmt::format("{} {} ({})", kSides[side], ledger::BoundKindText(bound.kind), bound.because);
+  const std::string kind = bound.kind == ledger::BoundKind::kInTurns
+                               ? "bound by GPU and host in turns"
+                               : std::string(ledger::BoundKindText(bound.kind));
+  return fmt::format("{} {} ({})", kSides[side], kind, bound.because);
 }
 
 }  // namespace

@@ -67,6 +67,19 @@ std::string BalanceText(const ComparativeFacts& facts) {
   return text;
 }
 
+// What these recordings cannot tell, and what to record for it; how alike they are stands in the
+// report.
+std::string LimitsText(const ComparativeFacts& facts) {
+  std::vector<std::string> limits = PairLimits(facts);
+  if (!limits.empty()) limits.erase(limits.begin());
+  std::string text;
+  for (const std::string& limit : limits)
+    text += "- " + Plain(limit) + "\n";
+  for (const std::string& next : PairNextRecordings(facts))
+    text += "- Record next: " + Plain(next) + "\n";
+  return text.empty() ? text : "\nWhat this cannot tell:\n" + text;
+}
+
 std::string PhaseText(const ComparativeFacts& facts) {
   const std::vector<PhaseRow> rows = PairPhaseRows(facts);
   if (rows.empty()) return {};
@@ -122,6 +135,7 @@ Result<std::string> PairConsole(const ComparativeSide& candidate, const Comparat
       text += "   " + action + "\n";
   }
   if (const std::string order = LeverOrderText(levers); !order.empty()) text += order + "\n";
+  text += LimitsText(facts);
   text.pop_back();
   return text;
 }

@@ -528,11 +528,12 @@ std::string LeverOrderText(const std::vector<LeverText>& levers) {
     if (levers[i].own) own.push_back(i + 1);
   }
   if (own.empty()) return {};
-  const std::string which = own.size() == levers.size() ? std::string("All are")
-                            : own.size() == 1           ? fmt::format("Number {} is", own.front())
-                                              : fmt::format("Numbers {} are", fmt::join(own, ", "));
+  const std::string which = own.size() == levers.size() ? std::string("All come")
+                            : own.size() == 1
+                                ? fmt::format("Number {} comes", own.front())
+                                : fmt::format("Numbers {} come", fmt::join(own, ", "));
   return fmt::format(
-      "{} found in the candidate alone; the baseline may have the same{}.", which,
+      "{} from the candidate's own analysis; the baseline may have the same{}.", which,
       own.size() == levers.size()
           ? ""
           : ". Such bounds count for less than what the baseline shows to be possible");

@@ -295,11 +295,52 @@ double ForeignMs(const findings::Analysis& analysis) {
   return static_cast<double>(Length(analysis.frames->frames.foreign_busy)) / 1e6;
 }
 
+// Recording an op takes the host about as long whatever the op does, so that who calls more ops is
+// slowed more, and idle time differs by less without the profiler.
+std::string ProfiledText(const ComparativeFacts& facts) {
+  constexpr double kManyMore = 2;
+  constexpr double kMatters = 0.1;  // of the difference
+  const double(&ops)[2] = facts.pair.changes.ops;
+  const auto& verdict = facts.pair.verdict;
+  const int more = ops[0] > ops[1] ? 0 : 1;
+  const bool idle = std::abs(verdict.idle_ms) >= kMatters * std::abs(verdict.ms) &&
+                    (verdict.idle_ms > 0) == (more == 0);
+  if (!idle || !(ops[more] >= kManyMore * ops[1 - more]) || !(ops[1 - more] > 0)) return {};
+  return fmt::format(
+      "The {} has {} recorded ops {}, the {} {}. Recording slows the host with every op, so "
+      "without "
+      "the profiler the idle time differs by less; the GPU's work does not depend on it.",
+      more == 0 ? "candidate" : "baseline", ThreeDigits(ops[more]), UnitText(facts),
+      more == 0 ? "baseline" : "candidate", ThreeDigits(ops[1 - more]));
+}
+
+// What was done before the recording to be faster in it.
+std::string CompiledText(const ComparativeFacts& facts) {
+  const auto& changes = facts.pair.changes.changes;
+  const bool generated = std::any_of(changes.begin(), changes.end(), [](const auto& change) {
+    return change.kind == findings::ChangeKind::kGenerated;
+  });
+  const double(&ms)[2] = facts.pair.changes.generated_ms;
+  if (!generated || std::min(ms[0], ms[1]) > 0) return {};
+  return fmt::format(
+      "Compiling, autotuning and graph capture of the {} took place before the recording and are "
+      "in "
+      "no figure.",
+      ms[0] > 0 ? "candidate" : "baseline");
+}
+
 // What of the candidate is large and of which nothing recorded says how fast it could be.
 std::string NotSizedText(const ComparativeFacts& facts) {
   std::vector<std::string> texts;
+  // Kinds of which the baseline's shapes tell.
+  const auto told = [&](const findings::Finding& finding) {
+    return std::any_of(facts.pair.of_moved.begin(), facts.pair.of_moved.end(), [&](const auto& of) {
+      return findings::KindOf(of.finding->category) == findings::KindOf(finding.category);
+    });
+  };
   for (const findings::Finding* finding : facts.pair.own) {
-    if (findings::BestWall(*finding) == nullptr && !finding->savings_ms && !finding->bound_ms)
+    if (findings::BestWall(*finding) == nullptr && !finding->savings_ms && !finding->bound_ms &&
+        !told(*finding))
       texts.push_back(fmt::format("{} {}", Code(finding->subject, 60),
                                   Ms(finding->OwnMs() / facts.pair.balance.units[0])));
   }
@@ -328,7 +369,9 @@ std::vector<std::string> PairLimits(const ComparativeFacts& facts) {
         Ms(foreign[0]), Ms(foreign[1])));
   }
   if (const std::string text = FloorText(facts); !text.empty()) limits.push_back(text);
-  if (const std::string text = NotSizedText(facts); !text.empty()) limits.push_back(text);
+  for (const auto& text : {ProfiledText(facts), CompiledText(facts), NotSizedText(facts)}) {
+    if (!text.empty()) limits.push_back(text);
+  }
   if (!facts.ops().same_device) {
     limits.push_back(
         "Host time is a property of processor and software, not of the GPUs: only GPU work is held "

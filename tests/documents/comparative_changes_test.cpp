@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "documents/comparative_levers.h"
+#include "documents/comparative_words.h"
 #include "support/analyzed.h"
 
 namespace jarvis::documents {
@@ -117,6 +118,39 @@ TEST_CASE("a slower exchange is advice to go back, a faster one is none") {
   // Too little to be worth it.
   CHECK_FALSE(Has(levers(Calls("my::align", "_tma_align_input_scale_kernel", 6), copies),
                   "Slower than in the baseline"));
+}
+
+// Steps whose host calls `ops` ops beside the product, while the GPU idles for `idle` microseconds.
+TraceText Ops(int ops, double idle) {
+  TraceText t;
+  const double length = 1000 + idle;
+  for (int i = 0; i < 3; ++i) {
+    const double at = length * i;
+    t.Annotation(fmt::format("ProfilerStep#{}", i), at, length);
+    t.OpWithKernel("aten::mm", at + 10, 50, "ampere_sgemm_128x64_tn", at + 100, 600, i + 1);
+    for (int k = 0; k < ops; ++k)
+      t.Op("aten::empty", at + 100 + k, 0.5);
+  }
+  return t;
+}
+
+TEST_CASE("more recorded ops slow the host more") {
+  const auto limits = [](const TraceText& a, const TraceText& b) {
+    const Analyzed candidate = Analyze(a, "H100");
+    const Analyzed baseline = Analyze(b, "H100");
+    Job job;
+    const ComparativeSide sides[2] = {{{*candidate.trace, *perf::FindPlatform("H100")}, "a"},
+                                      {{*baseline.trace, *perf::FindPlatform("H100")}, "b"}};
+    const auto facts = CollectFacts(sides[0], sides[1], job);
+    REQUIRE(facts.has_value());
+    return fmt::format("{}", fmt::join(PairLimits(*facts), "\n"));
+  };
+  const std::string many = limits(Ops(20, 100), Ops(100, 400));
+  CAPTURE(many);
+  CHECK(Has(many, "The baseline has 101 recorded ops a step, the candidate 21"));
+  // About as many, and more ops with less idle time: nothing to say.
+  CHECK_FALSE(Has(limits(Ops(80, 100), Ops(100, 400)), "recorded ops"));
+  CHECK_FALSE(Has(limits(Ops(100, 100), Ops(20, 400)), "recorded ops"));
 }
 
 TEST_CASE("the same file has no verdict to prove") {

@@ -493,6 +493,10 @@ Result<PairChanges> FindChanges(const AnalysedSide& candidate, const AnalysedSid
   CallsByName calls;
   for (int i = 0; i < 2; ++i)
     JV_TRY(CallCounter(*sides[i], balance.units[i], i).Count(&calls, job));
+  for (const auto& [name, call] : calls) {
+    for (int i = 0; i < 2; ++i)
+      changes.ops[i] += call.calls[i];
+  }
   KeepChanged(balance, &calls);
   std::map<std::string, double> outermost[2];
   for (int i = 0; i < 2; ++i)

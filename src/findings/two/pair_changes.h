@@ -58,6 +58,7 @@ struct PairChanges {
   std::vector<ChangedCall> calls;   // whose number changed much; the most host time first
   double generated_ms[2] = {0, 0};  // all that runs in a compiler's fused kernels
   double kernels[2] = {0, 0};       // and copies and fills: how many
+  double ops[2] = {0, 0};           // that were recorded of the host
   std::string precision[2];         // most used: where the two differ; else empty
   // Nearly every kernel runs so many times as often in the candidate (below 1: in the baseline).
   double times_as_often = 1;
