@@ -1,7 +1,7 @@
 #include "findings/two/moved_work.h"
 
-#include <algorithm>
 #include <map>
+#include <utility>
 
 #include "analysis/host/runtime_calls.h"
 #include "base/number_text.h"
@@ -57,6 +57,8 @@ class MovedFinder {
       if (moved[1 - side])
         out_.holders.insert(out_.holders.end(), holders_[side].begin(), holders_[side].end());
     }
+    out_.all.insert(out_.rows.begin(), out_.rows.end());
+    out_.all.insert(out_.holders.begin(), out_.holders.end());
     return std::move(out_);
   }
 
@@ -117,11 +119,6 @@ class MovedFinder {
 };
 
 }  // namespace
-
-bool MovedWork::Has(const CompareRow& row) const {
-  return std::find(rows.begin(), rows.end(), &row) != rows.end() ||
-         std::find(holders.begin(), holders.end(), &row) != holders.end();
-}
 
 bool IsOpaque(const session::LoadedTrace& trace, trace::EventIndex kernel) {
   const trace::EventStore& events = trace.events();

@@ -2,6 +2,7 @@
 // no op is recorded: the same work, which must not be told as one side's alone.
 #pragma once
 
+#include <unordered_set>
 #include <vector>
 
 #include "findings/two/balance.h"
@@ -11,7 +12,8 @@ namespace jarvis::findings {
 struct MovedWork {
   std::vector<const CompareRow*> rows;     // of `ops`: whose ops are on one side
   std::vector<const CompareRow*> holders;  // ... and what holds their work on the other
-  bool Has(const CompareRow& row) const;
+  std::unordered_set<const CompareRow*> all;
+  bool Has(const CompareRow& row) const { return all.contains(&row); }
 };
 
 MovedWork FindMovedWork(const AnalysedSide& candidate, const AnalysedSide& baseline,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -56,16 +57,15 @@ class NamedPhases {
   }
 
   PairPhase& PhaseOf(const std::string& name) {
-    const auto found = std::find_if(phases_.begin(), phases_.end(),
-                                    [&](const PairPhase& phase) { return phase.name == name; });
-    if (found != phases_.end()) return *found;
-    phases_.emplace_back().name = name;
-    return phases_.back();
+    const auto [found, added] = places_.try_emplace(name, phases_.size());
+    if (added) phases_.emplace_back().name = name;
+    return phases_[found->second];
   }
 
   const AnalysedSide* sides_[2];
   const Balance& balance_;
   std::vector<PairPhase> phases_;
+  std::unordered_map<std::string, std::size_t> places_;
 };
 
 // By what both launch before and after the calls in which one side replays a graph.
@@ -80,7 +80,8 @@ class OrderedPhases {
     for (int i = 0; i < 2; ++i)
       replays[i] = ReplayedMs(i) / balance_.ms[i];
     if (!(std::max(replays[0], replays[1]) >= kReplays) || std::min(replays[0], replays[1]) > 0 ||
-        balance_.ledger.count[0] != 1 || balance_.ledger.count[1] != 1)
+        balance_.ledger.count[0] != 1 || balance_.ledger.count[1] != 1 || Base(0).base.empty() ||
+        Base(1).base.empty())
       return {};
     graph_side_ = replays[0] > replays[1] ? 0 : 1;
     FindStretches();
