@@ -244,8 +244,9 @@ class ChangeWriter {
       for (int i = 0; i < 2; ++i)
         calls[i] += kernel.calls[i];
     }
-    return fmt::format("{} kernels ({} instead of {})", Capitalised(std::string(word)),
-                       ThreeDigits(calls[0]), ThreeDigits(calls[1]));
+    return fmt::format("{} kernels of these kinds ({} instead of {})",
+                       Capitalised(std::string(word)), ThreeDigits(calls[0]),
+                       ThreeDigits(calls[1]));
   }
 
   static std::string CallsOf(const ChangedKernel& kernel) {
