@@ -136,19 +136,21 @@ std::string ChangesText(const Json& verdict) {
   std::string text;
   for (std::size_t i = 0; i < changes.size() && i < kChangesShown; ++i) {
     const Json& one = changes[i];
-    const bool bound = one.contains("at_most_ms");
+    const bool bound = !one.contains("saved_ms");
     const double ms = one.value(bound ? "at_most_ms" : "saved_ms", 0.0);
-    text += fmt::format("{}. {}: {} {} ms", i + 1, one.value("change", ""),
-                        bound ? "at most" : "saves", MsText(ms));
-    if (base_ms > 0) text += fmt::format(" ({:.0f} %)", 100 * ms / base_ms);
+    text += fmt::format("{}. {}: ", i + 1, one.value("change", ""));
+    text += ms > 0 || !bound ? fmt::format("{} {} ms", bound ? "at most" : "saves", MsText(ms))
+                             : "not sized";
+    if (base_ms > 0 && ms > 0) text += fmt::format(" ({:.0f} %)", 100 * ms / base_ms);
     text += one.contains("later") && i > 0 ? ", shows after number 1\n" : "\n";
     for (const char* path : {"path_a", "path_b"}) {
       const std::string words = one.value(path, "");
       if (words.empty() || (bound && words.size() > kBoundPathMax)) continue;
       text += fmt::format("   Path {}: {}", path == std::string_view("path_a") ? "A" : "B", words);
       if (bound) {
-        text += fmt::format(": at most {} ms",
-                            MsText(one.value(std::string(path) + "_at_most_ms", ms)));
+        const std::string size = std::string(path) + "_at_most_ms";
+        text += one.contains(size) ? fmt::format(": at most {} ms", MsText(one.value(size, 0.0)))
+                                   : ": not sized";
       }
       text += "\n";
     }

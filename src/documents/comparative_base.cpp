@@ -30,16 +30,15 @@ std::string NotInBase(const analysis::BaseOfTime& base) {
       parts.push_back(fmt::format("{} {}", Ms(MillisOf(ns)), what));
   };
   if (!base.one_time_in_base) add(base.one_time_ns, "of one-time work");
-  add(base.unrecorded_ns, base.head.foreign.empty()
-                              ? "in which the GPU works on what is not recorded"
-                              : "of GPU work launched before the recording");
+  add(base.unrecorded_ns, base.head.foreign.empty() ? "of GPU work that is not in the trace"
+                                                    : "of GPU work launched before the recording");
   add(base.left_out_ns,
       base.unit == analysis::TimeUnit::kRecording
           ? std::string("outside of it")
           : fmt::format("in no {} that was kept", analysis::TimeUnitText(base.unit)));
-  if (!any) return "nothing is left out";
-  if (parts.empty()) return "less than 0.1 % of the recording is left out";
-  return fmt::format("left out: {}", fmt::join(parts, ", "));
+  if (!any) return "all of it counts";
+  if (parts.empty()) return "all but 0.1 % of the recording counts";
+  return fmt::format("excluded: {}", fmt::join(parts, ", "));
 }
 
 std::int64_t OneTimeInBase(const analysis::BaseOfTime& base) {
@@ -68,7 +67,10 @@ std::set<std::string> LimitsOf(const findings::Analysis& analysis) {
 std::string BoundOfSide(const findings::Analysis& analysis, int side) {
   const ledger::StepBound& bound = analysis.bound;
   if (bound.kind == ledger::BoundKind::kUnknown) return fmt::format("{} not known", kSides[side]);
-  return fmt::format("{} {} ({})", kSides[side], ledger::BoundKindText(bound.kind), bound.because);
+  const std::string kind = bound.kind == ledger::BoundKind::kInTurns
+                               ? "bound by GPU and host in turns"
+                               : std::string(ledger::BoundKindText(bound.kind));
+  return fmt::format("{} {} ({})", kSides[side], kind, bound.because);
 }
 
 }  // namespace
@@ -109,21 +111,6 @@ std::vector<std::string> UnlikeBases(const findings::ComparedPair& pair) {
   return reasons;
 }
 
-std::string NoiseText(const findings::ComparedPair& pair) {
-  const findings::Balance& balance = pair.balance;
-  if (balance.lines.empty() || (balance.units[0] >= 2 && balance.units[1] >= 2)) return {};
-  std::string whose = "a side";
-  for (int i = 0; i < 2; ++i) {
-    if (balance.units[i] >= 2) whose = fmt::format("of the {}", kSides[1 - i]);
-  }
-  const int side = balance.units[0] < 2 ? 0 : 1;
-  return fmt::format("One {} of one rank {}: there is no noise to hold the difference against.",
-                     whose == "a side" && !balance.like_units
-                         ? "unit"
-                         : analysis::TimeUnitText(balance.ledger.unit[side]),
-                     whose);
-}
-
 std::vector<std::string> PairBases(const ComparativeFacts& facts) {
   const findings::ComparedPair& pair = facts.pair;
   if (pair.balance.lines.empty()) return {};
@@ -132,7 +119,6 @@ std::vector<std::string> PairBases(const ComparativeFacts& facts) {
                               BoundOfSide(*pair.comparison, 1)));
   if (const std::vector<std::string> unlike = UnlikeBases(pair); !unlike.empty())
     lines.push_back(fmt::format("The two bases are not alike: {}.", fmt::join(unlike, "; ")));
-  if (std::string noise = NoiseText(pair); !noise.empty()) lines.push_back(std::move(noise));
   return lines;
 }
 

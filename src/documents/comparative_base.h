@@ -13,14 +13,10 @@ namespace jarvis::documents {
 std::string OneUnit(analysis::TimeUnit unit);
 
 // A sentence each: the base of the candidate, of the baseline, what bounds them; then, where it is
-// so, why the bases are not alike, and that there is no noise to compare with. Empty: a trace has
-// no GPU work.
+// so, why the bases are not alike. Empty: a trace has no GPU work.
 std::vector<std::string> PairBases(const ComparativeFacts& facts);
 
 // Why the two bases are not alike, a clause each; empty: they are.
 std::vector<std::string> UnlikeBases(const findings::ComparedPair& pair);
-
-// That one unit has no noise; empty: both sides have several.
-std::string NoiseText(const findings::ComparedPair& pair);
 
 }  // namespace jarvis::documents

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "documents/comparative_base.h"
+#include "documents/comparative_changes.h"
 #include "documents/comparative_facts.h"
 #include "documents/comparative_levers.h"
 #include "documents/comparative_words.h"
@@ -39,8 +40,9 @@ std::string BalanceText(const ComparativeFacts& facts) {
   std::string text =
       fmt::format("{:<52} {:>11} {:>11} {:>11}\n", "", "baseline", "candidate", "difference");
   for (const WindowPart& part : WindowParts(facts)) {
-    text += fmt::format("{:<52} {:>11} {:>11} {:>11}\n", part.name, Ms(part.baseline_ms),
-                        Ms(part.candidate_ms), Delta(part.candidate_ms, part.baseline_ms));
+    text += fmt::format("{:<52} {:>11} {:>11} {:>11}  {}\n", part.name, Ms(part.baseline_ms),
+                        Ms(part.candidate_ms), SignedMs(part.candidate_ms - part.baseline_ms),
+                        Delta(part.candidate_ms, part.baseline_ms));
   }
   // What hardly changed is one row with what is hardly there, so that the rows add up.
   double rest[2] = {0, 0};
@@ -65,14 +67,44 @@ std::string BalanceText(const ComparativeFacts& facts) {
   return text;
 }
 
+// What these recordings cannot tell, and what to record for it; how alike they are stands in the
+// report.
+std::string LimitsText(const ComparativeFacts& facts) {
+  std::vector<std::string> limits = PairLimits(facts);
+  if (!limits.empty()) limits.erase(limits.begin());
+  std::string text;
+  for (const std::string& limit : limits)
+    text += "- " + Plain(limit) + "\n";
+  for (const std::string& next : PairNextRecordings(facts))
+    text += "- Record next: " + Plain(next) + "\n";
+  return text.empty() ? text : "\nWhat this cannot tell:\n" + text;
+}
+
+std::string PhaseText(const ComparativeFacts& facts) {
+  const std::vector<PhaseRow> rows = PairPhaseRows(facts);
+  if (rows.empty()) return {};
+  std::string text = fmt::format("{:<42} {:>25} {:>25} {:>11}\n",
+                                 "By phase, " + PhaseRowsOf(facts) + " (busy + idle)", "baseline",
+                                 "candidate", "difference");
+  for (const PhaseRow& row : rows)
+    text += fmt::format("  {:<40} {:>25} {:>25} {:>11}\n", row.name, row.baseline, row.candidate,
+                        row.difference);
+  return text + "\n";
+}
+
 }  // namespace
 
 Result<std::string> PairConsole(const ComparativeSide& candidate, const ComparativeSide& baseline,
                                 Job& job) {
   JV_ASSIGN(const ComparativeFacts facts, CollectFacts(candidate, baseline, job));
   std::string text = Plain(PairVerdict(facts)) + "\n";
-  for (const std::string& line : PairBases(facts))
-    text += line + "\n";
+  if (const std::string split = PairSplit(facts); !split.empty()) text += split + "\n";
+  if (const auto changes = PairChangeLines(facts); !changes.empty()) {
+    text += "What changed, net, by size:\n";
+    for (const std::string& line : changes)
+      text += "- " + Plain(line) + "\n";
+  }
+  text += "\n";
   const std::string workloads[2] = {WorkloadText(*facts.pair.primary),
                                     WorkloadText(*facts.pair.comparison)};
   if (workloads[0] == workloads[1]) {
@@ -80,9 +112,13 @@ Result<std::string> PairConsole(const ComparativeSide& candidate, const Comparat
   } else {
     text += "candidate: " + workloads[0] + "\nbaseline:  " + workloads[1] + "\n";
   }
+  if (!facts.shared.empty()) text += facts.shared + "\n";
   if (!facts.differences.empty())
     text += fmt::format("differs:   {}\n", fmt::join(facts.differences, "; "));
-  if (!facts.pair.balance.lines.empty()) text += "\n" + BalanceText(facts) + "\n";
+  for (const std::string& line : PairBases(facts))
+    text += line + "\n";
+  if (!facts.pair.balance.lines.empty())
+    text += "\n" + BalanceText(facts) + "\n" + PhaseText(facts);
   if (!facts.pair.comparable() || facts.pair.balance.lines.empty()) {
     while (text.ends_with('\n'))
       text.pop_back();
@@ -99,6 +135,7 @@ Result<std::string> PairConsole(const ComparativeSide& candidate, const Comparat
       text += "   " + action + "\n";
   }
   if (const std::string order = LeverOrderText(levers); !order.empty()) text += order + "\n";
+  text += LimitsText(facts);
   text.pop_back();
   return text;
 }

@@ -96,6 +96,9 @@ void TellApart(ComparativeFacts* facts) {
   for (const findings::WorkloadPart part : kTellingParts) {
     if (!a[part].known() || !b[part].known() || !Differ(part, a[part].value, b[part].value))
       continue;
+    // Layers that are counted by kernels are no others where every kernel runs so much more often.
+    if (part == findings::WorkloadPart::kLayers && facts->pair.changes.times_as_often != 1)
+      continue;
     facts->differences.push_back(fmt::format("{}: {} instead of {}", findings::WorkloadKey(part),
                                              Md(a[part].value, 80), Md(b[part].value, 80)));
     add(&candidate, a[part].value);
@@ -127,17 +130,53 @@ void TellApart(ComparativeFacts* facts) {
       fmt::format(" ({})", baseline.empty() ? Md(facts->baseline.name, 60) : baseline);
 }
 
+// What only one side's calls show (a graph's kernels have no shapes) describes both, where the work
+// is the same.
+std::string SharedText(const ComparativeFacts& facts) {
+  constexpr findings::WorkloadPart kParts[] = {
+      findings::WorkloadPart::kModel,  findings::WorkloadPart::kBatch,
+      findings::WorkloadPart::kInput,  findings::WorkloadPart::kLayers,
+      findings::WorkloadPart::kHidden, findings::WorkloadPart::kHeads,
+      findings::WorkloadPart::kExperts};
+  constexpr std::string_view kSame[] = {"equal work", "comparable",
+                                        "the same but for a changed part"};
+  if (std::find(std::begin(kSame), std::end(kSame), facts.comparability().verdict) ==
+          std::end(kSame) ||
+      !facts.ops().same_device || facts.pair.changes.times_as_often != 1)
+    return {};
+  const findings::Workload* sides[2] = {&facts.pair.primary->workload,
+                                        &facts.pair.comparison->workload};
+  std::string text;
+  for (int side = 0; side < 2; ++side) {
+    std::vector<std::string> parts;
+    for (const findings::WorkloadPart part : kParts) {
+      const std::string& own = (*sides[side])[part].value;
+      const std::string& other = (*sides[1 - side])[part].value;
+      if (own.size() < other.size() && other.starts_with(own))
+        parts.push_back(other.starts_with(findings::WorkloadKey(part))
+                            ? Md(other, 120)
+                            : fmt::format("{} {}", findings::WorkloadKey(part), Md(other, 120)));
+    }
+    if (parts.empty()) continue;
+    text += fmt::format("{}also of the {}, as the work is the same: {}", text.empty() ? "" : "; ",
+                        side == 0 ? "candidate" : "baseline", fmt::join(parts, "; "));
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<ComparativeFacts> CollectFacts(const ComparativeSide& candidate,
                                       const ComparativeSide& baseline, Job& job) {
   JV_ASSIGN(findings::ComparedPair pair, findings::ComparePair(candidate.side, baseline.side, job));
-  ComparativeFacts facts{candidate, baseline, {}, {}, {}, {}, std::move(pair), {}, {}, {}, {}, {}};
+  ComparativeFacts facts{candidate, baseline, {}, {}, {}, {}, std::move(pair),
+                         {},        {},       {}, {}, {}, {}};
   facts.model = Md(findings::WorkloadName(facts.pair.primary->workload), 60);
   facts.candidate_name = Md(PlatformNameOf(candidate.side), 60);
   facts.baseline_name = Md(PlatformNameOf(baseline.side), 60);
   facts.candidate_device = facts.candidate_name;
   TellApart(&facts);
+  facts.shared = SharedText(facts);
   JV_ASSIGN(facts.categories,
             findings::CompareTraces(candidate.side, baseline.side, GroupBy::kCategory, job));
   JV_ASSIGN(facts.modules,

@@ -25,6 +25,8 @@ struct ComparativeFacts {
   std::vector<const findings::CompareRow*> slower;
   std::vector<const findings::CompareRow*> faster;
   std::vector<std::string> differences;  // of the two workloads: "precision: bf16 and mxfp8"
+  // What one side alone tells and the other does as well: "also of the candidate: hidden 256".
+  std::string shared;
 
   const findings::TraceComparison& ops() const { return pair.ops; }
   const findings::Comparability& comparability() const { return pair.comparability; }

@@ -9,6 +9,7 @@
 
 #include "base/number_text.h"
 #include "documents/comparative_base.h"
+#include "documents/comparative_changes.h"
 #include "documents/comparative_levers.h"
 #include "documents/comparative_words.h"
 #include "documents/markdown_text.h"
@@ -76,14 +77,17 @@ class FairWriter {
   void Summary() {
     Line("# {} Performance Comparison: {} vs {}\n", f_.model, f_.baseline_name, f_.candidate_name);
     Line("## Executive Summary\n");
-    Workloads();
     Line("{}\n", PairVerdict(f_));
+    if (const std::string split = PairSplit(f_); !split.empty()) Line("{}\n", split);
+    WhatChanged();
+    Workloads();
     for (const std::string& line : PairBases(f_))
       Line("* {}", line);
     Line("");
     ChangesTable();
     MetricTable();
     BalanceTable();
+    PhaseTable();
     Line("### Key Findings\n");
     const std::vector<std::string> findings = KeyFindings(f_);
     for (std::size_t i = 0; i < findings.size(); ++i)
@@ -99,7 +103,28 @@ class FairWriter {
     };
     Line("* Candidate: {}", line(*f_.pair.primary));
     Line("* Baseline: {}", line(*f_.pair.comparison));
+    if (!f_.shared.empty()) Line("* {}", Capitalised(f_.shared));
     if (!f_.differences.empty()) Line("* What differs: {}", fmt::join(f_.differences, "; "));
+    Line("");
+  }
+
+  void WhatChanged() {
+    const std::vector<std::string> lines = PairChangeLines(f_);
+    if (lines.empty()) return;
+    Line("What changed, net, by size:\n");
+    for (const std::string& line : lines)
+      Line("* {}", line);
+    Line("");
+  }
+
+  void PhaseTable() {
+    const std::vector<PhaseRow> rows = PairPhaseRows(f_);
+    if (rows.empty()) return;
+    Line("### By phase\n\n| Phase, {} (busy + idle) | Baseline | Candidate | Difference |",
+         PhaseRowsOf(f_));
+    Line("|---|---|---|---|");
+    for (const PhaseRow& row : rows)
+      Line("| {} | {} | {} | {} |", row.name, row.baseline, row.candidate, row.difference);
     Line("");
   }
 
@@ -126,7 +151,8 @@ class FairWriter {
     if (parts.empty()) return;
     Line("| Metric{} | Baseline | Candidate | Δ |\n|---|---|---|---|", UnitsText());
     for (const WindowPart& part : parts) {
-      Line("| {} | {} | {} | {} |", part.name, Ms(part.baseline_ms), Ms(part.candidate_ms),
+      Line("| {} | {} | {} | {} ({}) |", part.name, Ms(part.baseline_ms), Ms(part.candidate_ms),
+           SignedMs(part.candidate_ms - part.baseline_ms),
            Delta(part.candidate_ms, part.baseline_ms));
     }
     Line("");
@@ -155,7 +181,7 @@ class FairWriter {
           rest[i] += line.ms[i];
         continue;
       }
-      Line("| {} | {} | {} | {} |{} {} | {} |", line.name, Ms(line.ms[1]), Ms(line.ms[0]),
+      Line("| {} | {} | {} | {} |{} {} | {} |", LineName(line), Ms(line.ms[1]), Ms(line.ms[0]),
            SignedMs(line.difference_ms()),
            expected ? (line.expected_ms ? " " + Ms(*line.expected_ms) + " |" : " – |") : "",
            line.work ? SignedMs(line.gpu_ms[0] - line.gpu_ms[1]) : "–", MostlyText(line));
@@ -238,7 +264,7 @@ class FairWriter {
     for (std::size_t i = 0; i < detailed_.size(); ++i)
       Detail(*detailed_[i], i + 1);
     const auto listed = [&](const findings::CompareRow& row) {
-      return PlaceOfRow(&row) == 0 &&
+      return PlaceOfRow(&row) == 0 && !f_.pair.moved.Has(row) &&
              std::max(row.primary_ms.value_or(0), row.comparison_ms.value_or(0)) >= ListedMs();
     };
     using findings::CompareVerdict;
@@ -254,6 +280,7 @@ class FairWriter {
       const bool exchanged = row.arguments_differ && IsCommunication(row);
       return row.verdict == CompareVerdict::kUnknown && listed(row) && !exchanged;
     });
+    Moved();
     List("In the candidate only", [&](const auto& row) {
       return row.verdict == CompareVerdict::kOnlyInPrimary && listed(row);
     });
@@ -261,6 +288,48 @@ class FairWriter {
       return row.verdict == CompareVerdict::kOnlyInComparison && listed(row);
     });
     Line("---\n");
+  }
+
+  // Ops of one side whose work the other does where no op is recorded: the kinds of work agree.
+  void Moved() {
+    const findings::MovedWork& moved = f_.pair.moved;
+    if (moved.rows.empty()) return;
+    std::vector<std::string> holders;
+    for (const findings::CompareRow* row : moved.holders) {
+      if (std::max(row->primary_ms.value_or(0), row->comparison_ms.value_or(0)) >= ListedMs() &&
+          holders.size() < kListedMax)
+        holders.push_back(fmt::format("{} ({})", TitleOf(*row),
+                                      Ms(row->primary_ms ? row->primary_ms : row->comparison_ms)));
+    }
+    Line("### Moved into a graph or compiled kernels\n");
+    Line("The other side does this work where no op is recorded{}; it is not gone.\n",
+         holders.empty() ? "" : fmt::format(", in {}", fmt::join(holders, ", ")));
+    Line("| Operation | Baseline | Candidate | Its kind of work, baseline → candidate |");
+    Line("|---|---|---|---|");
+    std::size_t listed = 0;
+    for (const findings::CompareRow* row : moved.rows) {
+      const double ms = std::max(row->primary_ms.value_or(0), row->comparison_ms.value_or(0));
+      if (ms < ListedMs()) continue;
+      if (++listed > kListedMax) continue;
+      Line("| {} | {} | {} | {} |", TitleOf(*row), Ms(row->comparison_ms), Ms(row->primary_ms),
+           LineOfRow(*row));
+    }
+    if (listed > kListedMax) Line("\n{} more in compare_by_op.csv.", listed - kListedMax);
+    Line("");
+  }
+
+  // "GPU: GEMMs 350.5 ms → 270.4 ms".
+  std::string LineOfRow(const findings::CompareRow& row) const {
+    const bool candidate = row.primary_ms.value_or(0) > row.comparison_ms.value_or(0);
+    const ledger::WorkKind work = findings::KindOfLaunchers(
+        candidate ? findings::AnalysedSide{f_.candidate.side, *f_.pair.primary}
+                  : findings::AnalysedSide{f_.baseline.side, *f_.pair.comparison},
+        candidate ? row.primary_launchers : row.comparison_launchers);
+    for (const findings::BalanceLine& line : balance_.lines) {
+      if (line.work == work || (line.folded && findings::FoldsTogether(work)))
+        return fmt::format("{} {} → {}", LineName(line), Ms(line.gpu_ms[1]), Ms(line.gpu_ms[0]));
+    }
+    return "–";
   }
 
   bool IsCommunication(const findings::CompareRow& row) const {
@@ -390,9 +459,9 @@ class FairWriter {
     const bool fixed = row.not_judged == findings::NotJudged::kShort;
     Line("| {} | {} | {} | {} | {} |", title, Ms(baseline), Ms(candidate),
          Delta(candidate, baseline),
-         fixed          ? "– (mostly a kernel's fixed cost)"
-         : row.expected ? ExpectedText(row)
-                        : "–");
+         fixed ? "– (mostly a kernel's fixed cost)"
+         : row.expected && row.not_judged == findings::NotJudged::kNo ? ExpectedText(row)
+                                                                      : "–");
   }
 
   void Appendix() {

@@ -8,6 +8,7 @@
 
 #include "base/number_text.h"
 #include "base/text.h"
+#include "documents/comparative_other_side.h"
 #include "documents/comparative_rates.h"
 #include "documents/comparative_words.h"
 #include "documents/impact_text.h"
@@ -29,8 +30,6 @@ using ledger::WorkKind;
 constexpr double kWaitWorthShare = 0.02;
 // Less wall time than this part of a unit is as good as none.
 constexpr double kRoomShare = 0.02;
-// What the baseline reaches is possible; of a bound of the candidate alone less is to be had.
-constexpr double kBoundPart = 0.8;
 constexpr std::size_t kShapesMax = 3;
 
 // The shapes with the largest gaps, as a tuning run needs them.
@@ -223,11 +222,6 @@ std::string GpuSavingCell(const ComparativeFacts& facts, double ms) {
   return UpTo(*room);
 }
 
-// What of it shows in the unit as the host is.
-double WallMs(const ComparativeFacts& facts, double ms) {
-  return std::min(ms, RoomMs(facts).value_or(ms));
-}
-
 LeverText TextOfLever(const ComparativeFacts& facts, const PairLever& lever) {
   const Balance& balance = facts.pair.balance;
   LeverText text;
@@ -320,6 +314,7 @@ bool IsOfHost(const findings::Finding& finding) {
 struct OwnSaving {
   double ms = 0;  // 0: not known
   bool gpu = false;
+  bool sized = true;  // false: `ms` is all there is of it, for its place among others
 };
 
 OwnSaving OwnSavingOf(const ComparativeFacts& facts, const findings::Finding& finding) {
@@ -327,7 +322,7 @@ OwnSaving OwnSavingOf(const ComparativeFacts& facts, const findings::Finding& fi
   const findings::WallSaving* best = findings::BestWall(finding);
   const double gpu_ms = finding.savings_ms ? finding.savings_ms->high / units : 0;
   // What one rank cannot size has a bound all the same, and its place by that.
-  if (best == nullptr && finding.bound_ms) return {*finding.bound_ms / units, false};
+  if (best == nullptr && finding.bound_ms) return {*finding.bound_ms / units, false, false};
   if (best == nullptr || !(best->ms.high > 0)) return {gpu_ms, true};
   if (ShowsLater(finding) && gpu_ms > 0) return {gpu_ms, true};
   const double wall_ms = best->ms.high / units;
@@ -339,10 +334,12 @@ OwnSaving OwnSavingOf(const ComparativeFacts& facts, const findings::Finding& fi
 std::string OwnImpact(const ComparativeFacts& facts, const findings::Finding& finding) {
   const OwnSaving saving = OwnSavingOf(facts, finding);
   if (!(saving.ms > 0)) return {};
+  if (!saving.sized)
+    return fmt::format("not sized: one rank cannot split these {} {} into waiting and transfer.",
+                       Ms(saving.ms), UnitText(facts));
   if (saving.gpu) return GpuSavingText(facts, saving.ms, findings::HelpsHost(finding)) + ".";
   std::string text = fmt::format("up to {} of wall time {}", Ms(saving.ms), UnitText(facts));
   const findings::WallSaving* best = findings::BestWall(finding);
-  if (best == nullptr) return text + ", if nothing of it showed.";
   const double after = best->after_others_ms / facts.pair.balance.units[0];
   if (after > 0 && after < 0.5 * saving.ms)
     text += fmt::format("; {} once what stands before it is done", Ms(after));
@@ -363,7 +360,8 @@ std::vector<LeverWay> OwnWays(const ComparativeFacts& facts, const findings::Fin
     if (text.ends_with('.')) text.pop_back();
     const double own = best.gpu ? (change ? change->savings_ms.high : 0) : wall ? wall->ms.high : 0;
     const double ms = own > 0 ? std::min(own / units, best.ms) : best.ms;
-    std::string saves = ms > 0 ? UpTo(ms) + (best.gpu ? " of GPU time" : "") : std::string();
+    std::string saves =
+        ms > 0 && best.sized ? UpTo(ms) + (best.gpu ? " of GPU time" : "") : std::string();
     ways.emplace_back(ms, LeverWay{path, std::move(text), std::move(saves)});
   };
   if (draft.way_a) add('A', draft.path_a, finding.wall_a, finding.change_a);
@@ -395,7 +393,11 @@ LeverText TextOfOwn(const ComparativeFacts& facts, const findings::Finding& find
   text.why = text.title;
   text.ways = OwnWays(facts, finding, draft);
   const OwnSaving saving = OwnSavingOf(facts, finding);
-  if (saving.ms > 0) text.saves = saving.gpu ? GpuSavingCell(facts, saving.ms) : UpTo(saving.ms);
+  if (!saving.sized) {
+    text.saves = "not sized";
+  } else if (saving.ms > 0) {
+    text.saves = saving.gpu ? GpuSavingCell(facts, saving.ms) : UpTo(saving.ms);
+  }
   if (!IsOfHost(finding) && finding.savings_ms)
     text.gpu_ms = finding.savings_ms->high / facts.pair.balance.units[0];
   text.order_ms = kBoundPart * (saving.gpu ? WallMs(facts, saving.ms) : saving.ms);
@@ -467,6 +469,10 @@ LeverText TextOfRuns(const ComparativeFacts& facts, const findings::MemoryRuns& 
 
 }  // namespace
 
+double WallMs(const ComparativeFacts& facts, double ms) {
+  return std::min(ms, RoomMs(facts).value_or(ms));
+}
+
 std::string ActionText(const LeverText& lever) {
   std::vector<const LeverWay*> ways;
   for (const LeverWay& way : lever.ways)
@@ -522,14 +528,15 @@ std::string LeverOrderText(const std::vector<LeverText>& levers) {
     if (levers[i].own) own.push_back(i + 1);
   }
   if (own.empty()) return {};
-  const std::string which = own.size() == levers.size() ? std::string("All are")
-                            : own.size() == 1           ? fmt::format("Number {} is", own.front())
-                                              : fmt::format("Numbers {} are", fmt::join(own, ", "));
+  const std::string which = own.size() == levers.size() ? std::string("All come")
+                            : own.size() == 1
+                                ? fmt::format("Number {} comes", own.front())
+                                : fmt::format("Numbers {} come", fmt::join(own, ", "));
   return fmt::format(
-      "{} of the candidate by itself, whether or not the baseline has it too{}.", which,
+      "{} from the candidate's own analysis; the baseline may have the same{}.", which,
       own.size() == levers.size()
           ? ""
-          : ": bounds, which count for less than what the baseline shows to be possible");
+          : ". Such bounds count for less than what the baseline shows to be possible");
 }
 
 std::string LeverSumText(const ComparativeFacts& facts, const std::vector<LeverText>& levers) {
@@ -565,8 +572,16 @@ std::vector<LeverText> PairLevers(const ComparativeFacts& facts) {
   }
   if (facts.pair.runs) levers.push_back(TextOfRuns(facts, *facts.pair.runs));
   // Where the host sets the pace, what it does comes before GPU work; both stand in that order.
-  for (const findings::Finding* finding : facts.pair.own)
-    levers.push_back(TextOfOwn(facts, *finding));
+  for (const findings::Finding* finding : facts.pair.own) {
+    LeverText own = TextOfOwn(facts, *finding);
+    // What has neither a way nor a figure is a limit, and told there.
+    if (!own.ways.empty() || !own.impact.empty()) levers.push_back(std::move(own));
+  }
+  for (const findings::MovedFinding& moved : facts.pair.of_moved)
+    levers.push_back(TextOfMoved(facts, moved));
+  for (const findings::PairChange& change : facts.pair.changes.changes) {
+    if (IsRegression(facts, change)) levers.push_back(TextOfRegression(facts, change));
+  }
   std::stable_sort(levers.begin(), levers.end(),
                    [](const LeverText& a, const LeverText& b) { return a.order_ms > b.order_ms; });
   for (const ExchangePart& part : facts.pair.balance.exchanges) {

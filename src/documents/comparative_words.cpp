@@ -59,14 +59,11 @@ class FindingsWriter {
 
   std::vector<std::string> Run() {
     if (!f_.pair.comparable()) return {"Nothing is judged: the traces are not comparable."};
-    Clock();
     Unexplained();
     Together();
     Exchanged();
     Explained();
     Idle();
-    Kernels();
-    Helpers();
     Collectives();
     Faster();
     Host();
@@ -75,17 +72,6 @@ class FindingsWriter {
 
  private:
   bool Worth(double ms) const { return std::abs(ms) >= kWorthShare * balance_.ms[0]; }
-
-  void Clock() {
-    const std::optional<double> factor =
-        f_.ops().same_device ? findings::OneFactor(balance_) : std::nullopt;
-    if (!factor) return;
-    out_.push_back(fmt::format(
-        "**Nearly all kernels changed by one factor**: with the same calls they take {} of the "
-        "baseline's time, whatever they compute. That is a clock or a power limit, not a change of "
-        "the program (`nvidia-smi -q -d CLOCK,PERFORMANCE`, `rocm-smi`).",
-        ThreeDigits(*factor)));
-  }
 
   void Unexplained() {
     for (const PairLever& lever : f_.pair.levers) {
@@ -157,9 +143,10 @@ class FindingsWriter {
     }
   }
 
+  // On one device it is among the changes.
   void Idle() {
     const double change = balance_.idle_ms[0] - balance_.idle_ms[1];
-    if (!Worth(change)) return;
+    if (!Worth(change) || f_.ops().same_device) return;
     std::string text = fmt::format("**GPU idle**: {} against {} {}", Ms(balance_.idle_ms[0]),
                                    Ms(balance_.idle_ms[1]), UnitText(f_));
     const double(&syncs)[2] = f_.pair.syncs;
@@ -177,54 +164,6 @@ class FindingsWriter {
           Ms(-busy));
     }
     out_.push_back(text + ".");
-  }
-
-  // The kernels that changed most, whatever ops and graphs they are launched by.
-  void Kernels() {
-    constexpr std::size_t kMost = 4;
-    std::vector<std::string> texts;
-    for (const ledger::DifferenceLine* kernel : findings::ChangedKernels(balance_, kMost))
-      texts.push_back(KernelText(*kernel));
-    if (!texts.empty())
-      out_.push_back(fmt::format("**Kernels that changed most**, by GPU time {}: {}.", UnitText(f_),
-                                 fmt::join(texts, "; ")));
-  }
-
-  static std::string KernelText(const ledger::DifferenceLine& kernel) {
-    const std::string name =
-        fmt::format("`{}` ({})", MdCode(analysis::ShortKernelName(kernel.line), 64), kernel.kind);
-    const auto ms = [&](int side) { return Ms(static_cast<double>(kernel.ns[side]) / 1e6); };
-    const auto calls = [&](int side) { return ThreeDigits(kernel.calls[side]); };
-    if (!(kernel.calls[1] > 0))
-      return fmt::format("{} {} in {} calls, of the candidate alone", name, ms(0), calls(0));
-    if (!(kernel.calls[0] > 0))
-      return fmt::format("{} {} in {} calls, of the baseline alone", name, ms(1), calls(1));
-    return fmt::format("{} {} instead of {}{}", name, ms(0), ms(1),
-                       kernel.calls[0] == kernel.calls[1]
-                           ? ""
-                           : fmt::format(", {} calls instead of {}", calls(0), calls(1)));
-  }
-
-  // A faster cast that needs copies is one change: what computes nothing, netted.
-  void Helpers() {
-    std::vector<std::string> texts;
-    double net = 0;
-    double most = 0;
-    bool more = false;
-    bool less = false;
-    for (const BalanceLine& line : balance_.lines) {
-      if (!line.work || !ledger::ComputesNothing(*line.work)) continue;
-      const double ms = line.gpu_ms[0] - line.gpu_ms[1];
-      net += ms;
-      if (std::abs(ms) < findings::kPartOfUnit / 2 * balance_.ms[0]) continue;
-      most = std::max(most, std::abs(ms));
-      more = more || ms > 0;
-      less = less || ms < 0;
-      texts.push_back(fmt::format("{} {}", LineName(line), SignedMs(ms)));
-    }
-    if (!more || !less || most < findings::kPartOfUnit * balance_.ms[0]) return;
-    out_.push_back(fmt::format("**Casts, layouts and copies together**: {} of GPU time {} ({}).",
-                               SignedMs(net), UnitText(f_), fmt::join(texts, ", ")));
   }
 
   void Collectives() {
@@ -287,30 +226,6 @@ std::string LineName(const findings::BalanceLine& line) {
 
 namespace {
 
-// "batch 16 x 559 tokens": the 16, and what follows it; 0: no such text.
-std::pair<double, std::string_view> BatchOf(const findings::Analysis& analysis) {
-  constexpr std::string_view kBatchWord = "batch ";
-  const std::string_view value = analysis.workload[findings::WorkloadPart::kBatch].value;
-  if (!value.starts_with(kBatchWord)) return {0, {}};
-  double number = 0;
-  std::size_t at = kBatchWord.size();
-  for (; at < value.size() && value[at] >= '0' && value[at] <= '9'; ++at)
-    number = 10 * number + (value[at] - '0');
-  return {number, value.substr(at)};
-}
-
-// Steps of other batch sizes are compared by what one of the batch takes.
-std::string SampleText(const ComparativeFacts& facts) {
-  const auto [candidate, of_candidate] = BatchOf(*facts.pair.primary);
-  const auto [baseline, of_baseline] = BatchOf(*facts.pair.comparison);
-  if (!(candidate > 0) || !(baseline > 0) || candidate == baseline || of_candidate != of_baseline)
-    return {};
-  const double each[2] = {facts.pair.balance.ms[0] / candidate,
-                          facts.pair.balance.ms[1] / baseline};
-  return fmt::format(" The batches differ: one sample takes {} against {} ({:+.0f} %).",
-                     Ms(each[0]), Ms(each[1]), (each[0] / each[1] - 1) * 100);
-}
-
 // Where kernels of nothing take much longer on one side, ratios of short ops tell that and no more.
 std::string FloorText(const ComparativeFacts& facts) {
   constexpr double kMuchLonger = 2;
@@ -369,56 +284,6 @@ std::string PartsText(const Balance& balance, const BalanceLine& line, std::size
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-namespace {
-
-// What of a line's time is no transfer: " (0.393 ms of it waits for another rank)".
-std::string WaitingText(const Balance& balance, const BalanceLine& line) {
-  if (line.work != WorkKind::kCommTransfer) return "";
-  double ms = 0;
-  for (const ExchangePart& part : balance.exchanges)
-    ms += findings::IsOnlyWaiting(part, 0) ? part.ms[0] : 0;
-  if (ms <= 0.1 * line.gpu_ms[0]) return "";
-  return fmt::format(" ({} of its {} waits for another rank)", Ms(ms), Ms(line.gpu_ms[0]));
-}
-
-}  // namespace
-
-std::string PairVerdict(const ComparativeFacts& facts) {
-  const Balance& balance = facts.pair.balance;
-  const findings::Comparability& c = facts.comparability();
-  if (c.verdict == "same file") return "Both are the same file, so every difference is 0.";
-  std::string text;
-  if (!facts.pair.comparable()) {
-    text = fmt::format(
-        "**The two traces are not comparable by their calls ({} of 100)**: what follows adds up, "
-        "and "
-        "no difference in it is a finding.",
-        c.score);
-  }
-  if (!(balance.ms[0] > 0) || !(balance.ms[1] > 0))
-    return text + (text.empty() ? "" : " ") + "At least one of them has no GPU time.";
-  const double change = balance.ms[0] - balance.ms[1];
-  const bool recording = balance.unit == "recording";
-  text += fmt::format("{}{} of the candidate takes {}, {}of the baseline {}: {} {} ({:+.1f} %)",
-                      text.empty() ? "" : " ",
-                      recording ? "The recording" : Capitalised(UnitText(facts)), Ms(balance.ms[0]),
-                      balance.like_units ? "" : OneUnit(balance.ledger.unit[1]) + " ",
-                      Ms(balance.ms[1]), Ms(std::abs(change)), change > 0 ? "more" : "less",
-                      change / balance.ms[1] * 100);
-  const std::string sample = facts.pair.comparable() ? SampleText(facts) : "";
-  constexpr std::size_t kMost = 5;
-  std::vector<std::string> parts;
-  for (const BalanceLine& line : balance.lines) {
-    if (parts.size() == kMost ||
-        std::abs(line.difference_ms()) < findings::kPartOfUnit * balance.ms[0])
-      break;
-    parts.push_back(fmt::format("{} {}{}", LineName(line), SignedMs(line.difference_ms()),
-                                WaitingText(balance, line)));
-  }
-  if (parts.empty()) return text + "." + sample;
-  return text + fmt::format(": {}.", fmt::join(parts, ", ")) + sample;
-}
-
 std::vector<std::string> KeyFindings(const ComparativeFacts& facts) {
   return FindingsWriter(facts).Run();
 }
@@ -428,6 +293,60 @@ namespace {
 // GPU work of an earlier step, which no figure here holds.
 double ForeignMs(const findings::Analysis& analysis) {
   return static_cast<double>(Length(analysis.frames->frames.foreign_busy)) / 1e6;
+}
+
+// Recording an op takes the host about as long whatever the op does, so that who calls more ops is
+// slowed more, and idle time differs by less without the profiler.
+std::string ProfiledText(const ComparativeFacts& facts) {
+  constexpr double kManyMore = 2;
+  constexpr double kMatters = 0.1;  // of the difference
+  const double(&ops)[2] = facts.pair.changes.ops;
+  const auto& verdict = facts.pair.verdict;
+  const int more = ops[0] > ops[1] ? 0 : 1;
+  const bool idle = std::abs(verdict.idle_ms) >= kMatters * std::abs(verdict.ms) &&
+                    (verdict.idle_ms > 0) == (more == 0);
+  if (!idle || !(ops[more] >= kManyMore * ops[1 - more]) || !(ops[1 - more] > 0)) return {};
+  return fmt::format(
+      "The {} has {} recorded ops {}, the {} {}. Recording slows the host with every op, so "
+      "without "
+      "the profiler the idle time differs by less; the GPU's work does not depend on it.",
+      more == 0 ? "candidate" : "baseline", ThreeDigits(ops[more]), UnitText(facts),
+      more == 0 ? "baseline" : "candidate", ThreeDigits(ops[1 - more]));
+}
+
+// What was done before the recording to be faster in it.
+std::string CompiledText(const ComparativeFacts& facts) {
+  const auto& changes = facts.pair.changes.changes;
+  const bool generated = std::any_of(changes.begin(), changes.end(), [](const auto& change) {
+    return change.kind == findings::ChangeKind::kGenerated;
+  });
+  const double(&ms)[2] = facts.pair.changes.generated_ms;
+  if (!generated || std::min(ms[0], ms[1]) > 0) return {};
+  return fmt::format(
+      "Compiling, autotuning and graph capture of the {} took place before the recording and are "
+      "in "
+      "no figure.",
+      ms[0] > 0 ? "candidate" : "baseline");
+}
+
+// What of the candidate is large and of which nothing recorded says how fast it could be.
+std::string NotSizedText(const ComparativeFacts& facts) {
+  std::vector<std::string> texts;
+  // Kinds of which the baseline's shapes tell.
+  const auto told = [&](const findings::Finding& finding) {
+    return std::any_of(facts.pair.of_moved.begin(), facts.pair.of_moved.end(), [&](const auto& of) {
+      return findings::KindOf(of.finding->category) == findings::KindOf(finding.category);
+    });
+  };
+  for (const findings::Finding* finding : facts.pair.own) {
+    if (findings::BestWall(*finding) == nullptr && !finding->savings_ms && !finding->bound_ms &&
+        !told(*finding))
+      texts.push_back(fmt::format("{} {}", Code(finding->subject, 60),
+                                  Ms(finding->OwnMs() / facts.pair.balance.units[0])));
+  }
+  if (texts.empty()) return {};
+  return fmt::format("Not assessed in the candidate, as nothing recorded tells their work: {}.",
+                     fmt::join(texts, ", "));
 }
 
 }  // namespace
@@ -450,6 +369,9 @@ std::vector<std::string> PairLimits(const ComparativeFacts& facts) {
         Ms(foreign[0]), Ms(foreign[1])));
   }
   if (const std::string text = FloorText(facts); !text.empty()) limits.push_back(text);
+  for (const auto& text : {ProfiledText(facts), CompiledText(facts), NotSizedText(facts)}) {
+    if (!text.empty()) limits.push_back(text);
+  }
   if (!facts.ops().same_device) {
     limits.push_back(
         "Host time is a property of processor and software, not of the GPUs: only GPU work is held "
@@ -474,9 +396,10 @@ std::vector<std::string> PairNextRecordings(const ComparativeFacts& facts) {
         "Both with `torch.cuda.synchronize()` before the profiler starts (or its schedule with a "
         "warm-up step), so that no earlier step runs into the recording.");
   }
-  if (facts.pair.balance.units[0] < 2 || facts.pair.balance.units[1] < 2) {
+  if (facts.pair.verdict.spread[0].count < 2 || facts.pair.verdict.spread[1].count < 2) {
     next.emplace_back(
-        "Three steps or more on each side: a difference of one step has no noise to compare with.");
+        "Ten steps or more on each side, recorded in turns on one machine with the same inputs and "
+        "seed: one step a side shows no spread, so a small difference stays unproven.");
   }
   if (!facts.ops().same_device) {
     next.emplace_back(

@@ -11,10 +11,6 @@ namespace jarvis::documents {
 // What a line of a pair's balance is called in texts.
 std::string LineName(const findings::BalanceLine& line);
 
-// "A step of the candidate takes 33.8 ms, of the baseline 35.2: 1.41 ms less (-4.0 %)." With what
-// carries most of it; that nothing is judged, where the two are not comparable.
-std::string PairVerdict(const ComparativeFacts& facts);
-
 // "step", "iteration": with its article.
 std::string UnitText(const ComparativeFacts& facts);
 

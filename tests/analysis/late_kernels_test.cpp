@@ -1,6 +1,7 @@
 #include "analysis/ranks/late_kernels.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -29,6 +30,7 @@ struct Round {
   double product = 400;
   double pause = 0;       // of its GPU, before the exchange
   double first_ends = 0;  // how much later the exchange before ends than where it could
+  double transfer = 300;  // of its exchange, once all have come: of the rank with most
 };
 
 // Ranks that replay one graph: an exchange, a product, an exchange, for which all wait for the
@@ -49,9 +51,11 @@ std::vector<RankDigest> Replays(const std::function<Round(int rank, int round)>&
   double at = 2000;
   for (int round = 0; round < kReplayRounds; ++round) {
     double last = 0;
+    double transfer = 0;
     for (int rank = 0; rank < kReplayRanks; ++rank) {
       const Round one = of(rank, round);
       last = std::max(last, at + 100 + one.first_ends + one.product + one.pause);
+      transfer = std::max(transfer, one.transfer);
     }
     for (int rank = 0; rank < kReplayRanks; ++rank) {
       const Round one = of(rank, round);
@@ -59,9 +63,9 @@ std::vector<RankDigest> Replays(const std::function<Round(int rank, int round)>&
       const double start = begin + one.product + one.pause;
       kernel(rank, kDispatch, at, 100 + one.first_ends);
       kernel(rank, kGrouped, begin, one.product);
-      kernel(rank, kCombine, start, last - start + 300);
+      kernel(rank, kCombine, start, last - start + transfer);
     }
-    at = last + 300;
+    at = last + transfer;
   }
   std::vector<RankDigest> digests;
   for (int rank = 0; rank < kReplayRanks; ++rank) {
@@ -139,6 +143,23 @@ TEST_CASE("a kernel that differs, but not with who is last, is not named") {
   CHECK(told.story.late_kernels.empty());
   CHECK(told.Lost(LateCause::kUnknown) > told.story.lost_ns / 2);
   CHECK(told.Lost(LateCause::kHost) == 0);
+}
+
+TEST_CASE("an exchange that takes longer behind a longer kernel follows the load") {
+  const auto follows = [](const std::function<double(int round)>& transfer) {
+    const Told told = Tell(Replays([&](int rank, int round) {
+      Round one;
+      // Another rank has most of it each round, and another amount.
+      if (rank == round % kReplayRanks) one.product += 100 + 50 * ((round * 3) % 7);
+      one.transfer = transfer(round);
+      return one;
+    }));
+    REQUIRE_FALSE(told.story.late_kernels.empty());
+    return told.story.late_kernels.front().transfer_follows;
+  };
+  CHECK(follows([](int round) { return 300.0 + 50 * ((round * 3) % 7); }) > 0.95);
+  CHECK(std::abs(follows([](int round) { return 300.0 + 50 * ((round * 5) % 4); })) < 0.7);
+  CHECK(std::abs(follows([](int /*round*/) { return 300.0; })) < 0.7);
 }
 
 TEST_CASE("equal ranks have no such kernel") {

@@ -29,7 +29,7 @@ class Verdicts(Case):
     def test_one_rank_that_stops(self):
         answer, out = self.report(DLRM)
         self.assertTrue(answer["summary"].startswith(
-            "rank 2 stops for 1,001 ms twice before its all_to_all (host empty within "),
+            "rank 2 stops for 1,001 ms twice before its all_to_all (host in Python or blocked inside "),
             answer["summary"])
         # Two of the three stops, as the base has two of the three steps.
         lever = answer["verdict"]["levers"][0]
@@ -54,7 +54,8 @@ class Verdicts(Case):
         # The late rank computes least: what it does after its stop is no more work.
         self.assertNotRegex(text, "rank 2: last.*more GPU work")
         self.assertIn("the same length each time", answer["summary"])
-        self.assertIn("TrainPipelineSparseDist", text)
+        # The annotations show that it is on.
+        self.assertIn("TrainPipelineSparseDist is on", text)
         self.assertNotIn("rank 3 of 4", text)
         self.assertNotIn("CLOCKS_APART", "\n".join(answer["notes"]))
 
@@ -78,7 +79,13 @@ class Verdicts(Case):
         lever = verdict["levers"][0]
         self.assertRegex(lever["change"], r"`fp8_gemm_kernel.*before `combine`.*\[inferred: uneven "
                                           r"tokens per expert\].*starts last 52 of 58")
-        self.assertIn("--enable-eplb", lever["path_b"])
+        # Switches of engines that are not recorded are no advice.
+        self.assertNotIn("--enable", json.dumps(verdict))
+        # Each way has a bound of its own, and none of them is the whole line.
+        self.within(verdict["then"][0]["path_a_at_most_ms"], 29.1)
+        self.within(verdict["then"][0]["path_b_at_most_ms"], 18.2)
+        self.assertIn("uneven load", verdict["then"][0]["change"])
+        self.assertIn("itself takes longer under more load", lever["path_a"])
         self.assertAlmostEqual(lever["saved_ms"], 6, delta=0.5)
         self.assertIn("Tokens per expert are not recorded", " ".join(verdict["not_told"]))
         text = "\n".join(lines_of(out))

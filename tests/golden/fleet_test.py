@@ -173,7 +173,7 @@ class TwoRuns(Case):
                              baseline=str(self.path / "before"), output_dir=str(self.path / "out"))
         self.assertRegex(answer["summary"], r"^A step takes \d+\.\d ms instead of \d+\.\d ms \(\d+ % "
                          r"more\): own time 20\.\d ms instead of 16\.8 ms \(20 % more\)")
-        self.assertIn("Kernels of a rank that changed most: `sm90_xmma_gemm", answer["summary"])
+        self.assertIn("Kernels of a rank that changed most, over its recording: `sm90_xmma_gemm", answer["summary"])
         steps = self.rows("comparison_csvs/fleet_steps")
         self.assertEqual([row["place"] for row in steps], list("12345"))
         kernels = self.rows("comparison_csvs/fleet_kernels")

@@ -106,7 +106,8 @@ class OtherPages(unittest.TestCase):
     def test_say_what_the_reports_say(self):
         page = self.pages["comparison"].read_text()
         report = (self.folder / "pair/comparative_analysis_fair.md").read_text()
-        verdict = next(line for line in report.split("\n") if line.startswith(("A step", "The rec")))
+        verdict = next(line for line in report.split("\n") if line.startswith("**"))
+        verdict = verdict.split("**: ")[1]
         self.assertIn(json.dumps(verdict[:60])[1:-1].replace("\\u2212", "\u2212"), page)
 
 

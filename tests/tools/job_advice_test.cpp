@@ -59,7 +59,7 @@ TEST_CASE("what ranks divide is told by their kernels, then by the workload") {
 
 TEST_CASE("advice to balance is of what the job divides, never a list of all") {
   const auto b = [](const AdvisedJob& job) { return job.balance().b; };
-  CHECK(b(AdvisedJob(kExchange, kDeepEp, "")).find("--enable-eplb") != std::string::npos);
+  CHECK(b(AdvisedJob(kExchange, kDeepEp, "")).find("balancing of experts: ") != std::string::npos);
   CHECK(b(AdvisedJob(kExchange, kSendRecv, "dlrm")).find("tables") != std::string::npos);
   CHECK(b(AdvisedJob(kReduce, "AllReduce", "", true)).find("equal batches") != std::string::npos);
   CHECK(b(AdvisedJob(kReduce, "AllReduce", "tensor parallel 8")).find("equal shards") !=
@@ -81,6 +81,64 @@ TEST_CASE("an exchange that sends to ranks with tokens alone is not told to do s
   CHECK(
       a(AdvisedJob(kExchange, kSendRecv, "mixture-of-experts transformer")).find("tokens alone") !=
       std::string::npos);
+}
+
+TEST_CASE("switches are those of the engine that is recorded") {
+  const auto b = [](const char* framework) {
+    AdvisedJob job(kExchange, kDeepEp, "mixture-of-experts transformer");
+    job.workload.framework = framework;
+    return job.balance().b + TransferPaths(job.view()).paths.b;
+  };
+  CHECK(b("vLLM").find("--enable-eplb") != std::string::npos);
+  CHECK(b("vLLM").find("--enable-dbo") != std::string::npos);
+  CHECK(b("vLLM").find("two-batch") == std::string::npos);
+  CHECK(b("SGLang").find("--enable-two-batch-overlap") != std::string::npos);
+  CHECK(b("LightLLM").find("--enable_decode_microbatch_overlap") != std::string::npos);
+  CHECK(b("").find("--") == std::string::npos);
+}
+
+// Ranks that wait `exposed` ms for communication and compute `compute` ms.
+AdvisedJob WithLedgers(AdvisedJob job, double exposed, double compute) {
+  const auto ns = [](double ms) { return static_cast<std::int64_t>(ms * 1e6); };
+  for (analysis::RankDigest& digest : job.set.ranks) {
+    analysis::RankLedger& ledger = digest.ledger.emplace();
+    ledger.base_ns = ns(exposed + compute);
+    ledger.compute_ns = ns(compute);
+    ledger.exposed = {{0, ns(exposed)}};
+  }
+  return job;
+}
+
+TEST_CASE("two batches hide what computes beside them, less the weights that are read twice") {
+  const auto bound = [](const char* kernel, bool training, double exposed, double products) {
+    AdvisedJob job =
+        WithLedgers(AdvisedJob(kExchange, kernel, "mixture-of-experts", training), exposed, 46);
+    job.workload.products_ms = products;
+    return TransferPaths(job.view()).bounds.b;
+  };
+  // 103 ms in a row become the longer of 82 and 57.
+  REQUIRE(bound(kDeepEp, false, 57, 36).has_value());
+  CHECK(*bound(kDeepEp, false, 57, 36) == doctest::Approx(21));
+  CHECK(*bound(kDeepEp, false, 30, 36) == 0);
+  CHECK_FALSE(bound(kDeepEp, false, 57, 0).has_value());
+  // Many rows a batch: no weights to read twice, and no more than is computed.
+  const char* const many = "void deep_ep::intranode::combine<3>(void*)";
+  CHECK(*bound(many, true, 57, 36) == doctest::Approx(46));
+  CHECK(*bound(many, true, 20, 36) == doctest::Approx(20));
+}
+
+TEST_CASE("what annotations show to be on is no advice, and what is not sized has no figure") {
+  AdvisedJob job(kExchange, kSendRecv, "dlrm", true);
+  CHECK(TransferPaths(job.view()).paths.b.find("TrainPipelineSparseDist:") != std::string::npos);
+  CHECK(TransferPaths(job.view()).paths.a.find("qcomms") != std::string::npos);
+  CHECK(TransferPaths(job.view()).bounds.a.has_value());
+  job.workload.marks = {"## decoder fp16 None ##", "## wait_sparse_data_dist ##"};
+  CHECK(TransferPaths(job.view()).paths.b.find("TrainPipelineSemiSync") != std::string::npos);
+  CHECK(TransferPaths(job.view()).paths.a.find("qcomms") == std::string::npos);
+  CHECK_FALSE(TransferPaths(job.view()).bounds.a.has_value());
+  // An annotation of something else changes nothing.
+  job.workload.marks = {"## forward ##"};
+  CHECK(TransferPaths(job.view()).paths.a.find("qcomms") != std::string::npos);
 }
 
 }  // namespace

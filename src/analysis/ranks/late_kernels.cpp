@@ -1,6 +1,7 @@
 #include "analysis/ranks/late_kernels.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -33,6 +34,7 @@ class KernelFinder {
     std::vector<LateKernel> found;
     for (auto& [key, group] : groups_) {
       LateKernel& of = group.found;
+      of.transfer_follows = Correlation(group.most, group.transfers);
       std::sort(group.ratios.begin(), group.ratios.end());
       of.ratio = group.ratios[group.ratios.size() / 2];
       const double chance = ChanceOfLast(of.times, of.of, group.ranks);
@@ -50,6 +52,8 @@ class KernelFinder {
   struct Group {
     LateKernel found;
     std::vector<double> ratios;
+    std::vector<double> most;       // of each collective, nanoseconds
+    std::vector<double> transfers;  // ... from the last start to the last end
     std::size_t ranks = 0;
   };
   using Times = std::vector<std::pair<std::string_view, std::int64_t>>;  // by short name, few
@@ -85,6 +89,27 @@ class KernelFinder {
     for (const std::int64_t one : of)
       sum += static_cast<double>(one);
     return sum / static_cast<double>(of.size());
+  }
+
+  // Pearson's; 0 where either is constant.
+  static double Correlation(const std::vector<double>& a, const std::vector<double>& b) {
+    const auto mean = [](const std::vector<double>& of) {
+      double sum = 0;
+      for (const double one : of)
+        sum += one;
+      return sum / static_cast<double>(of.size());
+    };
+    const double mean_a = mean(a);
+    const double mean_b = mean(b);
+    double ab = 0;
+    double aa = 0;
+    double bb = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      ab += (a[i] - mean_a) * (b[i] - mean_b);
+      aa += (a[i] - mean_a) * (a[i] - mean_a);
+      bb += (b[i] - mean_b) * (b[i] - mean_b);
+    }
+    return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
   }
 
   // The kernel that every rank ran before it and that differs most; whoever came last.
@@ -133,6 +158,11 @@ class KernelFinder {
     of.spread_ns += static_cast<std::int64_t>(spread);
     group.ranks = std::max(group.ranks, one.parts.size());
     group.ratios.push_back(static_cast<double>(times[most]) / mean);
+    std::int64_t end = any.end_ns;
+    for (const JointPart& part : one.parts)
+      end = std::max(end, part.end_ns);
+    group.most.push_back(static_cast<double>(times[most]));
+    group.transfers.push_back(static_cast<double>(end - one.parts[one.last].start_ns));
     for (std::size_t i = 0; i < times.size(); ++i)
       of.more.push_back(
           {one.parts[i].rank, one.parts[i].call, times[i] - static_cast<std::int64_t>(mean)});

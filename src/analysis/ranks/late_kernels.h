@@ -21,6 +21,9 @@ struct LateKernel {
   std::size_t of = 0;              // ... of so many collectives
   double ratio = 1;                // the most to the mean, in the middle
   std::int64_t spread_ns = 0;      // the most less the mean, summed
+  // Correlation of the most with how long the collective takes once all have started: near 1, the
+  // transfer follows the load. 0: neither differs.
+  double transfer_follows = 0;
   // What each rank has more than the mean, of each collective: its part's call and nanoseconds.
   struct More {
     std::size_t rank;

@@ -113,7 +113,7 @@ class Balancer {
     constexpr double kApart = 0.1;  // of the work
     double share[2] = {0, 0};
     for (const ledger::DifferenceLine& kernel : out_.ledger.kernels) {
-      if (!kernel.line.starts_with("triton_")) continue;
+      if (!IsGenerated(kernel.line)) continue;
       for (int i = 0; i < 2; ++i)
         share[i] += static_cast<double>(kernel.ns[i]) / kNsPerMs;
     }
@@ -124,12 +124,10 @@ class Balancer {
 
   void Fold() {
     BalanceLine all;
-    all.name = "GPU: element-wise, norms, reductions, layout and fused kernels";
+    all.name = "GPU: fused, element-wise, norm and layout kernels";
+    all.folded = true;
     const auto folds = [](const BalanceLine& line) {
-      return line.work &&
-             (ledger::IsPass(*line.work) || *line.work == ledger::WorkKind::kUnknown ||
-              ledger::ComputesNothing(*line.work)) &&
-             !ledger::IsCommunication(*line.work) && *line.work != ledger::WorkKind::kHostCopy;
+      return line.work && FoldsTogether(*line.work);
     };
     if (std::count_if(out_.lines.begin(), out_.lines.end(), folds) < 2) return;
     for (const BalanceLine& line : out_.lines) {
@@ -299,6 +297,14 @@ ledger::WorkKind KindOfLaunchers(const AnalysedSide& side,
   return side.analysis.frames->kinds->OfMost(kernels);
 }
 
+bool FoldsTogether(ledger::WorkKind work) {
+  return ledger::IsPass(work) || work == ledger::WorkKind::kUnknown;
+}
+
+bool IsGenerated(std::string_view kernel) {
+  return kernel.starts_with("triton_");
+}
+
 bool BalanceLine::told_by_arithmetic() const {
   // Attention that reads a cache for a few rows does far less arithmetic a byte.
   constexpr double kManyRows = 0.25;
@@ -312,17 +318,6 @@ const BalanceLine* Balance::Find(ledger::WorkKind work) const {
   const auto found = std::find_if(lines.begin(), lines.end(),
                                   [&](const BalanceLine& line) { return line.work == work; });
   return found == lines.end() ? nullptr : &*found;
-}
-
-std::vector<const ledger::DifferenceLine*> ChangedKernels(const Balance& balance,
-                                                          std::size_t most) {
-  std::vector<const ledger::DifferenceLine*> changed;
-  for (const ledger::DifferenceLine& kernel : balance.ledger.kernels) {
-    const double ms = std::abs(static_cast<double>(kernel.delta_ns())) / kNsPerMs;
-    if (changed.size() == most || ms < kPartOfUnit * balance.ms[0]) break;
-    if (!ledger::IsCommunication(*kernel.work)) changed.push_back(&kernel);
-  }
-  return changed;
 }
 
 std::optional<double> OneFactor(const Balance& balance) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "findings/one/analysis.h"
@@ -40,10 +41,17 @@ struct ExchangePart {
   double difference_ms() const { return ms[0] - ms[1]; }
 };
 
+// What a compiler makes one kernel of, whatever kinds it was before: told in one line where one
+// side runs much more of its work in such kernels.
+bool FoldsTogether(ledger::WorkKind work);
+// "triton_...": made by a compiler.
+bool IsGenerated(std::string_view kernel);
+
 struct BalanceLine {
   std::string name;                       // as in the ledger
   std::optional<ledger::WorkKind> work;   // absent: no GPU work
   std::optional<ledger::IdleCause> idle;  // of idle time
+  bool folded = false;                    // the sum of the kinds of FoldsTogether
   double ms[2] = {0, 0};                  // wall time of a unit
   double gpu_ms[2] = {0, 0};              // sum of durations
   double difference_ms() const { return ms[0] - ms[1]; }
@@ -79,10 +87,6 @@ struct Balance {
 
   const BalanceLine* Find(ledger::WorkKind work) const;
 };
-
-// Kernels whose GPU time changed most, collectives apart: those that changed by a part of the unit
-// that is worth a word, at most `most`.
-std::vector<const ledger::DifferenceLine*> ChangedKernels(const Balance& balance, std::size_t most);
 
 // Nearly all kernels, with the same calls on both sides, take this part of the comparison's time
 // whatever they compute: a clock, not the program. Absent: they do not, or it is 1.

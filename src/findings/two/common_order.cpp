@@ -16,6 +16,7 @@ constexpr std::uint32_t kNoPair = 0xFFFFFFFFu;
 // The calls of one trace that launch GPU work, in order of their start.
 struct CallSequence {
   std::vector<std::uint32_t> keys;  // of name, shapes and types; the same numbers in both traces
+  std::vector<std::uint32_t> launchers;
   std::vector<std::uint32_t> pair;  // the place of the corresponding call in the other trace
 };
 
@@ -35,7 +36,9 @@ CallSequence SequenceOf(const session::LoadedTrace& trace, CallKeys* keys) {
   const trace::EventStore& events = trace.events();
   CallSequence sequence;
   std::map<std::array<StringId, 3>, std::uint32_t> known;
-  for (const analysis::Launcher& launcher : trace.attribution().launchers) {
+  const auto& launchers = trace.attribution().launchers;
+  for (std::uint32_t i = 0; i < launchers.size(); ++i) {
+    const analysis::Launcher& launcher = launchers[i];
     if (launcher.op == trace::kNoEvent) continue;
     const trace::Args& args = events.args_of(launcher.op);
     const auto [found, added] =
@@ -48,6 +51,7 @@ CallSequence SequenceOf(const session::LoadedTrace& trace, CallKeys* keys) {
       found->second = keys->Of(name + '\n' + text(args.dims) + '\n' + text(args.types));
     }
     sequence.keys.push_back(found->second);
+    sequence.launchers.push_back(i);
   }
   sequence.pair.assign(sequence.keys.size(), kNoPair);
   return sequence;
@@ -130,8 +134,10 @@ CommonOrder FindCommonOrder(const session::LoadedTrace& primary,
   order.candidates = static_cast<double>(PairUp(&a, &b, keys.size()));
   order.primary_calls = static_cast<double>(a.keys.size());
   order.comparison_calls = static_cast<double>(b.keys.size());
-  order.common_calls = static_cast<double>(
-      std::count_if(a.pair.begin(), a.pair.end(), [](auto pair) { return pair != kNoPair; }));
+  for (std::size_t i = 0; i < a.pair.size(); ++i) {
+    if (a.pair[i] != kNoPair) order.pairs.emplace_back(a.launchers[i], b.launchers[a.pair[i]]);
+  }
+  order.common_calls = static_cast<double>(order.pairs.size());
   order.longest_gap = std::max(LongestGap(a), LongestGap(b));
   return order;
 }

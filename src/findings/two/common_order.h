@@ -2,6 +2,10 @@
 // same calls, and the change is what they surround.
 #pragma once
 
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 #include "session/loaded_trace.h"
 
 namespace jarvis::findings {
@@ -17,6 +21,8 @@ struct CommonOrder {
   double candidates = 0;    // that both have equally often
   // Of each trace's calls, the longest stretch without a common one: 0 to 1.
   double longest_gap = 0;
+  // Launchers that correspond, of the primary and of the comparison, in order.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
   // The neighbours are the same and the order is: what differs is a part that they surround.
   bool surrounds() const;
 };

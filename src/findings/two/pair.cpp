@@ -4,8 +4,11 @@
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "findings/one/analysis_cache.h"
 #include "findings/one/library.h"
+#include "session/trace_frames.h"
 #include "session/trace_host.h"
 
 namespace jarvis::findings {
@@ -31,6 +34,8 @@ constexpr double kRunsGain = 0.9;
 constexpr double kPartOfRuns = 0.7;
 // ... and shares its saving with them from this part on.
 constexpr double kBesideRuns = 0.2;
+// A finding of the comparison is about work that moved if so much of its kernels' time did.
+constexpr double kPartOfMoved = 0.8;
 // Products are exchanged for others if so much of the comparison's are not in the primary.
 constexpr double kExchangedShare = 0.8;
 // The shortest kernels: this part of all, of so many at least.
@@ -82,6 +87,7 @@ class PairJudge {
     ConsiderRuns();
     ConsiderExchange();
     ChooseOwn();
+    ChooseMoved();
     for (PairLever& lever : pair_.levers)
       lever.in_chains = IsInChains(lever);
   }
@@ -216,20 +222,77 @@ class PairJudge {
     if (lever.now_ms - lever.left_ms >= kLeverShare * lever.now_ms) pair_.graph = lever;
   }
 
-  // How much of a finding's kernels' time lies in the runs.
-  double PartInRuns(const Finding& finding, const MemoryRuns& runs) const {
+  // How much of a finding's kernels' time is of these, which are sorted.
+  static double PartIn(const Finding& finding, const session::LoadedTrace& trace,
+                       const std::vector<trace::EventIndex>& gpu) {
     const auto& change = finding.change_a ? finding.change_a : finding.change_b;
     if (!change) return 0;
-    const trace::EventStore& events = primary_.trace.events();
+    const trace::EventStore& events = trace.events();
     std::int64_t all = 0;
     std::int64_t within = 0;
     for (const Change::Part& part : change->parts) {
       for (const trace::EventIndex e : part.gpu) {
         all += events[e].dur_ns;
-        if (std::binary_search(runs.gpu.begin(), runs.gpu.end(), e)) within += events[e].dur_ns;
+        if (std::binary_search(gpu.begin(), gpu.end(), e)) within += events[e].dur_ns;
       }
     }
     return all > 0 ? static_cast<double>(within) / static_cast<double>(all) : 0;
+  }
+
+  // The comparison knows the shapes of what the primary does inside a graph.
+  void ChooseMoved() {
+    std::vector<trace::EventIndex> gpu;
+    for (const CompareRow* row : pair_.moved.rows) {
+      for (const std::uint32_t i : row->comparison_launchers) {
+        const auto of =
+            comparison_.trace.attribution().KernelsOf(comparison_.trace.attribution().launchers[i]);
+        gpu.insert(gpu.end(), of.begin(), of.end());
+      }
+    }
+    if (gpu.empty() || !pair_.ops.same_device) return;
+    std::sort(gpu.begin(), gpu.end());
+    for (const Finding& finding : pair_.comparison->findings) {
+      const bool own =
+          std::any_of(pair_.primary->findings.begin(), pair_.primary->findings.end(),
+                      [&](const Finding& of) { return of.rule && of.rule == finding.rule; });
+      if (own || PartIn(finding, comparison_.trace, gpu) < kPartOfMoved) continue;
+      const double saved = MovedSavedMs(finding);
+      if (saved >= kLeverShare * pair_.balance.ms[0]) pair_.of_moved.push_back({&finding, saved});
+    }
+    std::stable_sort(
+        pair_.of_moved.begin(), pair_.of_moved.end(),
+        [](const MovedFinding& a, const MovedFinding& b) { return a.saved_ms > b.saved_ms; });
+  }
+
+  // What it saves there, by how much of each kind of work is left here. Passes that a compiler
+  // fused are no more what they were: mostly of those is nothing to claim.
+  double MovedSavedMs(const Finding& finding) const {
+    const WallSaving* best = BestWall(finding);
+    const auto& change = finding.change_a ? finding.change_a : finding.change_b;
+    if (best == nullptr || !change) return 0;
+    const trace::EventStore& events = comparison_.trace.events();
+    double all = 0;
+    double left = 0;
+    double passes = 0;
+    for (const Change::Part& part : change->parts) {
+      for (const trace::EventIndex e : part.gpu) {
+        const WorkKind work = pair_.comparison->frames->kinds->Of(e).kind;
+        const auto ns = static_cast<double>(events[e].dur_ns);
+        all += ns;
+        left += ns * PartLeft(work);
+        passes += FoldsTogether(work) ? ns : 0;
+      }
+    }
+    if (!(all > 0) || passes > all / 2) return 0;
+    return best->ms.high / pair_.balance.units[1] * left / all;
+  }
+
+  double PartLeft(WorkKind work) const {
+    for (const BalanceLine& line : pair_.balance.lines) {
+      if (line.work != work && !(line.folded && FoldsTogether(work))) continue;
+      return line.gpu_ms[1] > 0 ? std::min(1.0, line.gpu_ms[0] / line.gpu_ms[1]) : 0;
+    }
+    return 0;
   }
 
   // Several findings about neighbouring ops on one tensor are one lever, if that saves more.
@@ -241,7 +304,7 @@ class PairJudge {
     std::vector<const Finding*> parts;
     std::vector<const Finding*> beside;
     for (const Finding& finding : pair_.primary->findings) {
-      const double within = PartInRuns(finding, runs);
+      const double within = PartIn(finding, primary_.trace, runs.gpu);
       const bool part = finding.change_a && within >= kPartOfRuns;
       if (part) {
         parts.push_back(&finding);
@@ -340,6 +403,28 @@ class PairJudge {
   ComparedPair& pair_;
 };
 
+// Calls of a batch that was made one, of another precision or of compiled code are other calls:
+// what the traces tell of the task then says whether the two did the same.
+void AdmitSameTask(const Analysis& primary, const Analysis& comparison, Comparability* of) {
+  constexpr int kPartly = 40;
+  if (of->verdict != "not comparable" || of->score == 0) return;
+  const auto alike = [&](WorkloadPart part) {
+    const std::string& a = primary.workload[part].value;
+    const std::string& b = comparison.workload[part].value;
+    return !a.empty() && !b.empty() && (a.starts_with(b) || b.starts_with(a));
+  };
+  const std::string& input = primary.workload[WorkloadPart::kInput].value;
+  if (input.empty() || input != comparison.workload[WorkloadPart::kInput].value ||
+      !(alike(WorkloadPart::kModel) || alike(WorkloadPart::kFamily)) ||
+      !alike(WorkloadPart::kPhase) || !alike(WorkloadPart::kDevice))
+    return;
+  of->reasons.push_back(
+      fmt::format("the calls are {} % alike; kind of model, input ({}) and phase are the same",
+                  of->score, input));
+  of->verdict = "partly comparable";
+  of->score = kPartly;
+}
+
 Result<double> SyncsOf(const session::LoadedTrace& trace, const Job& job) {
   JV_ASSIGN(const auto host, session::HostOf(trace, job));
   double calls = 0;
@@ -378,7 +463,17 @@ Result<ComparedPair> ComparePair(const CompareSide& primary, const CompareSide& 
   JV_ASSIGN(pair.comparison, AnalysisOf(comparison.trace, platform(comparison), {}, job));
   pair.comparability = AssessComparability(primary.trace, comparison.trace);
   JV_ASSIGN(pair.ops, CompareTraces(primary, comparison, analysis::GroupBy::kOp, job));
-  pair.balance = BalanceOf({primary, *pair.primary}, {comparison, *pair.comparison}, pair.ops);
+  AdmitSameTask(*pair.primary, *pair.comparison, &pair.comparability);
+  const AnalysedSide candidate{primary, *pair.primary};
+  const AnalysedSide baseline{comparison, *pair.comparison};
+  pair.balance = BalanceOf(candidate, baseline, pair.ops);
+  pair.verdict = JudgeDifference(pair.balance, pair.primary->frames->frames.base,
+                                 pair.comparison->frames->frames.base);
+  if (!pair.balance.lines.empty()) {
+    JV_ASSIGN(pair.changes, FindChanges(candidate, baseline, pair.balance, job));
+    pair.phases = FindPairPhases(candidate, baseline, pair.balance, pair.comparability.order);
+    pair.moved = FindMovedWork(candidate, baseline, pair.balance, pair.ops);
+  }
   const session::LoadedTrace* traces[2] = {&primary.trace, &comparison.trace};
   for (int i = 0; i < 2; ++i) {
     JV_ASSIGN(const double calls, SyncsOf(*traces[i], job));

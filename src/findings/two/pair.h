@@ -12,6 +12,10 @@
 #include "findings/two/comparability.h"
 #include "findings/two/compare_traces.h"
 #include "findings/two/memory_runs.h"
+#include "findings/two/moved_work.h"
+#include "findings/two/pair_changes.h"
+#include "findings/two/pair_phases.h"
+#include "findings/two/pair_verdict.h"
 
 namespace jarvis::findings {
 
@@ -55,12 +59,23 @@ struct ExchangedProducts {
   std::string primary_precision;   // "fp8"; empty: as in the comparison
 };
 
+// A finding of the comparison about work that moved: the primary does it where no shape is
+// recorded, so that its own analysis cannot tell.
+struct MovedFinding {
+  const Finding* finding;
+  double saved_ms;  // of a unit of the primary, by how much of each kind of work it still has
+};
+
 struct ComparedPair {
   std::shared_ptr<const Analysis> primary;
   std::shared_ptr<const Analysis> comparison;
   Comparability comparability;
   TraceComparison ops;
   Balance balance;
+  DifferenceVerdict verdict;
+  PairChanges changes;
+  PairPhases phases;
+  MovedWork moved;
   std::vector<PairLever> levers;  // the most first
   // What the primary's host alone takes of a unit, as traced; absent: not known.
   std::optional<double> host_floor_ms;
@@ -71,6 +86,7 @@ struct ComparedPair {
   std::optional<MemoryRuns> runs;
   std::vector<const Finding*> in_runs;      // those own findings
   std::vector<const Finding*> beside_runs;  // own findings that share kernels with the runs
+  std::vector<MovedFinding> of_moved;       // what saves most first
   std::optional<ExchangedProducts> exchanged;
   // What the shortest kernels take on each side, in microseconds: a fixed cost of a kernel that its
   // duration holds. Absent: too few kernels.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "documents/comparative_base.h"
+#include "documents/comparative_changes.h"
 #include "documents/comparative_levers.h"
 #include "documents/comparative_words.h"
 #include "documents/comparison.h"
@@ -114,19 +115,6 @@ Json LedgerJson(const findings::Balance& balance) {
     lines.push_back(std::move(one));
   }
   return lines;
-}
-
-// The kernels that changed most, by GPU time of a unit.
-Json KernelsJson(const findings::Balance& balance) {
-  constexpr std::size_t kKernelsMax = 5;
-  Json list = Json::array();
-  for (const ledger::DifferenceLine* kernel : findings::ChangedKernels(balance, kKernelsMax)) {
-    list.push_back({{"kernel", analysis::ShortKernelName(kernel->line)},
-                    {"kind", kernel->kind},
-                    {"candidate_ms", output::Rounded(static_cast<double>(kernel->ns[0]) / 1e6)},
-                    {"baseline_ms", output::Rounded(static_cast<double>(kernel->ns[1]) / 1e6)}});
-  }
-  return list;
 }
 
 // What to do about the primary, with its saving.
@@ -316,6 +304,8 @@ Result<bool> AddVerdict(const documents::ComparativeSide& candidate,
   JV_ASSIGN(const TraceComparison result,
             findings::CompareTraces(candidate.side, baseline.side, by, job));
   answer->summary = documents::PairVerdict(facts);
+  if (const std::string split = documents::PairSplit(facts); !split.empty())
+    answer->summary += " " + split;
   const findings::Comparability& comparability = facts.comparability();
   answer->facts = {{"candidate", primary.id()},
                    {"baseline", comparison.id()},
@@ -332,14 +322,12 @@ Result<bool> AddVerdict(const documents::ComparativeSide& candidate,
   if (comparability.verdict != "same file") {
     if (const Json lines = LedgerJson(facts.pair.balance); !lines.empty())
       answer->facts["ledger"] = lines;
-    if (const Json kernels = KernelsJson(facts.pair.balance); !kernels.empty())
-      answer->facts["kernels"] = kernels;
+    if (const auto changes = documents::PairChangeLines(facts); !changes.empty())
+      answer->facts["changes"] = changes;
     if (facts.pair.comparable()) answer->facts["levers"] = LeversJson(facts);
   }
   AddRows(findings::CompareTable(result, by), by, limit, answer);
   AddNotes(result, answer);
-  if (std::string noise = documents::NoiseText(facts.pair); !noise.empty())
-    answer->notes.push_back(std::move(noise));
   return result.same_device;
 }
 

@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/tables/summary.h"
 #include "documents/markdown_text.h"
+#include "findings/two/pair_verdict.h"
 
 namespace jarvis::tools {
 namespace {
@@ -64,7 +66,23 @@ struct JobUnit {
   double ms = 0;
   double own_ms = 0;  // without exposed communication
   double exposed_ms = 0;
+  std::optional<double> wait_ms, transfer_ms;  // of it; absent: the ranks' calls are not matched
 };
+
+// A unit's part of a column of the ledgers, of the middle rank.
+std::optional<double> MiddleOfColumn(const std::vector<Table>& tables, const std::string& column) {
+  const Table* table = nullptr;
+  const auto places = PlacesIn(tables, "ledger", {"units", column}, &table);
+  if (!places) return std::nullopt;
+  std::vector<double> values;
+  for (const auto& row : table->rows) {
+    if (std::max((*places)[0], (*places)[1]) >= row.size()) continue;
+    const auto count = NumberIn(row[(*places)[0]]);
+    const auto ms = NumberIn(row[(*places)[1]]);
+    if (count && *count > 0 && ms) values.push_back(*ms / *count);
+  }
+  return MiddleOf(std::move(values));
+}
 
 std::optional<JobUnit> UnitOf(const std::vector<Table>& tables) {
   const Table* table = nullptr;
@@ -88,6 +106,8 @@ std::optional<JobUnit> UnitOf(const std::vector<Table>& tables) {
     own.push_back(*ms - exposed.back());
   }
   if (length.empty()) return std::nullopt;
+  unit.wait_ms = MiddleOfColumn(tables, "of it waiting (ms)");
+  unit.transfer_ms = MiddleOfColumn(tables, "of it transfer (ms)");
   unit.ms = *MiddleOf(std::move(length));
   unit.own_ms = *MiddleOf(std::move(own));
   unit.exposed_ms = *MiddleOf(std::move(exposed));
@@ -98,9 +118,19 @@ std::string StepChange(const std::vector<Table>& primary, const std::vector<Tabl
   const auto now = UnitOf(primary);
   const auto before = UnitOf(comparison);
   if (!now || !before || now->name != before->name) return {};
-  return fmt::format("A {} takes {}: own time {}, exposed communication {}.", now->name,
+  std::string split;
+  if (now->wait_ms && before->wait_ms && now->transfer_ms && before->transfer_ms)
+    split = fmt::format(": waiting for other ranks {}, transfer {}",
+                        InsteadText(*now->wait_ms, *before->wait_ms),
+                        InsteadText(*now->transfer_ms, *before->transfer_ms));
+  const bool usual = std::abs(now->ms - before->ms) <= findings::kUsualWall * before->ms;
+  return fmt::format("A {} takes {}: own time {}, exposed communication {}{}.{}", now->name,
                      InsteadText(now->ms, before->ms), InsteadText(now->own_ms, before->own_ms),
-                     InsteadText(now->exposed_ms, before->exposed_ms));
+                     InsteadText(now->exposed_ms, before->exposed_ms), split,
+                     usual ? fmt::format(" The difference is no more than the about {:.0f} % by "
+                                         "which runs of unchanged code differ: not proven.",
+                                         findings::kUsualWall * 100)
+                           : "");
 }
 
 // Time by kernel; of a name that is there twice the sum.
@@ -113,7 +143,7 @@ std::optional<std::map<std::string, double>> KernelTimes(const std::vector<Table
     if (std::max((*places)[0], (*places)[1]) >= row.size()) continue;
     const auto* name = std::get_if<std::string>(&row[(*places)[0]]);
     const auto ms = NumberIn(row[(*places)[1]]);
-    if (name != nullptr && ms) times[*name] += *ms;
+    if (name != nullptr && ms) times[analysis::ShortKernelName(*name)] += *ms;
   }
   return times;
 }
@@ -145,7 +175,8 @@ std::string KernelChange(const std::vector<Table>& primary, const std::vector<Ta
         fmt::format("{} {}", documents::Code(name, kKernelNameShown), InsteadText(ms, was)));
   }
   if (texts.empty()) return "No kernel's time changed by 1 % of all.";
-  return fmt::format("Kernels of a rank that changed most: {}.", fmt::join(texts, "; "));
+  return fmt::format("Kernels of a rank that changed most, over its recording: {}.",
+                     fmt::join(texts, "; "));
 }
 
 }  // namespace

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "tools/ranks/job_figures.h"
 #include "tools/ranks/job_kind.h"
+#include "tools/ranks/transfer_paths.h"
 
 namespace jarvis::tools {
 namespace {
@@ -37,11 +39,19 @@ bool IsExperts(const JobView& job, const LateKernel& kernel) {
   return kernel.between_exchanges && JobKindOf(job) == JobKind::kExperts;
 }
 
-// "`gemm` before `combine`: who has most of it (1.28 times the mean) starts last in 52 of 58"
+// "the rank with the longest one (typically 1.27 times the mean) starts last 52 of 58 times"
 std::string EvidenceText(const LateKernel& kernel) {
   return fmt::format(
-      "who has most of it, typically {:.2f} times the mean, starts last {} of {} times",
+      "the rank with the longest one (typically {:.2f} times the mean) starts last {} of {} times",
       kernel.ratio, kernel.times, kernel.of);
+}
+
+// What a balanced load saves beside the waiting: the exchange's own time, where that follows it.
+std::string FollowsText(const JobView& job, const JobLever& lever) {
+  const LateKernel* kernel = KernelOf(job, lever);
+  if (kernel == nullptr || kernel != LoadOfTransfers(job)) return {};
+  return fmt::format(", and at most {} ms more, as `{}` itself takes longer under more load",
+                     MsDigits(SpreadTransfer(job, kernel->collective)), Collective(*kernel));
 }
 
 std::string Inferred(const JobView& job, const LateKernel& kernel) {
@@ -79,9 +89,11 @@ bool InfersExperts(const JobView& job) {
 std::string BalanceCause(const JobView& job, const JobLever& lever) {
   const LateKernel* kernel = KernelOf(job, lever);
   if (OfAllRanks(job, lever) && kernel != nullptr) {
-    return fmt::format("the ranks wait for whoever has most of `{}` before `{}`{}: {}",
-                       Named(kernel->kernel), Collective(*kernel), Inferred(job, *kernel),
-                       EvidenceText(*kernel));
+    return fmt::format(
+        "the ranks wait at `{}` for the one with the longest `{}`{}, typically {:.2f} times the "
+        "mean, which starts last {} of {} times",
+        Collective(*kernel), Named(kernel->kernel), Inferred(job, *kernel), kernel->ratio,
+        kernel->times, kernel->of);
   }
   std::int64_t lost = 0;
   for (const std::size_t rank : lever.ranks)
@@ -110,13 +122,12 @@ PathTexts BalancePaths(const JobView& job, const JobLever& lever) {
       "overlap the collective with what the early ranks can compute next: less than " + saves;
   switch (JobKindOf(job)) {
     case JobKind::kExperts:
-      return {
-          "the engine's balancing of experts (vLLM `--enable-eplb`, SGLang `--enable-eplb "
-          "--ep-num-redundant-experts N`): " +
-              saves,
-          "copies of busy experts, and experts placed anew by their load (as DeepSeek's EPLB "
-          "does): " +
-              saves};
+      return {fmt::format("the engine's balancing of experts{}: {}{}",
+                          EngineSwitch(job, EngineFeature::kBalanceExperts), saves,
+                          FollowsText(job, lever)),
+              fmt::format("copies of busy experts, and experts placed anew by their load (as "
+                          "DeepSeek's EPLB does): {}{}",
+                          saves, FollowsText(job, lever))};
     case JobKind::kEmbeddings:
       return {fmt::format("shard the embedding tables by what they cost {} (the planner with "
                           "measured lookups, busy tables split by rows or columns): {}",

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/tables/summary.h"
 #include "base/number_text.h"
 #include "tools/ranks/later_levers.h"
 
@@ -85,7 +86,21 @@ std::string ExposedText(const JobView& job) {
                      PartText(sums.comm, sums.base), BaseWords(job), parts);
 }
 
-double SpreadTransfer(const JobView& job) {
+OverlapRoom RoomToOverlap(const JobView& job) {
+  OverlapRoom room;
+  bool first = true;
+  for (const analysis::RankDigest& digest : job.set.ranks) {
+    if (!digest.ledger) return {};
+    const double exposed = MillisOf(digest.ledger->exposed_ns());
+    const double compute = MillisOf(digest.ledger->compute_ns);
+    room.exposed_ms = first ? exposed : std::min(room.exposed_ms, exposed);
+    room.compute_ms = first ? compute : std::min(room.compute_ms, compute);
+    first = false;
+  }
+  return room;
+}
+
+double SpreadTransfer(const JobView& job, std::string_view kernel) {
   constexpr std::size_t kCallsMin = 4;
   // Where the fastest is so much faster than the middle one they hardly move the same.
   constexpr std::int64_t kAlikeTimes = 3;
@@ -107,7 +122,8 @@ double SpreadTransfer(const JobView& job) {
         times.size() >= kCallsMin && times.front() * kAlikeTimes >= times[times.size() / 2];
     for (const std::int64_t own : times) {
       all += MillisOf(own);
-      if (alike) beyond += MillisOf(own - times.front());
+      if (alike && (kernel.empty() || analysis::ShortKernelName(kind.first) == kernel))
+        beyond += MillisOf(own - times.front());
     }
   }
   if (!(all > 0)) return 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "tools/ranks/rank_words.h"
 
@@ -32,8 +33,17 @@ std::string ExposedText(const JobView& job);
 
 // Of the exposed transfers of a rank, in the mean: what is beyond the fastest call of each kind,
 // milliseconds. Kinds of less than four calls, or of calls that hardly
-// move the same, have none.
-double SpreadTransfer(const JobView& job);
+// move the same, have none. `kernel`: of this kernel's calls alone, by its short name; empty: of
+// all.
+double SpreadTransfer(const JobView& job, std::string_view kernel = {});
+
+// What of a base the ranks could spend on transfers and computation at once, milliseconds: the
+// rank with least exposed communication, and the one with least computation. 0: no ledgers.
+struct OverlapRoom {
+  double exposed_ms = 0;
+  double compute_ms = 0;
+};
+OverlapRoom RoomToOverlap(const JobView& job);
 
 // Whether the size of any message is recorded.
 bool SizesKnown(const JobView& job);

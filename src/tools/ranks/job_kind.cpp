@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "tools/ranks/rank_workload.h"
 #include "tools/ranks/transfer_paths.h"
@@ -20,6 +22,34 @@ bool HasCommKernel(const JobView& job, std::string_view part) {
 bool SpeaksOf(const JobView& job, std::string_view part) {
   return job.workload != nullptr && (ContainsNoCase(job.workload->line, part) ||
                                      ContainsNoCase(job.workload->framework, part));
+}
+
+bool HasMark(const JobView& job, std::string_view part) {
+  return job.workload != nullptr &&
+         std::any_of(job.workload->marks.begin(), job.workload->marks.end(),
+                     [&](const std::string& mark) { return ContainsNoCase(mark, part); });
+}
+
+std::string EngineSwitch(const JobView& job, EngineFeature feature) {
+  struct Engine {
+    const char* part;  // of what is known of the workload
+    const char* name;
+    const char* two_batches;
+    const char* balance_experts;
+  };
+  static constexpr Engine kEngines[] = {
+      {"vllm", "vLLM", "`--enable-dbo`", "`--enable-eplb`"},
+      {"sglang", "SGLang", "`--enable-two-batch-overlap`",
+       "`--enable-eplb --ep-num-redundant-experts N`"},
+      {"lightllm", "LightLLM", "`--enable_decode_microbatch_overlap`",
+       "`--auto_update_redundancy_expert`"}};
+  for (const Engine& engine : kEngines) {
+    if (SpeaksOf(job, engine.part))
+      return fmt::format(
+          " ({} {})", engine.name,
+          feature == EngineFeature::kTwoBatches ? engine.two_batches : engine.balance_experts);
+  }
+  return {};
 }
 
 JobKind JobKindOf(const JobView& job) {

@@ -8,6 +8,7 @@
 
 #include "analysis/ranks/lone_rank.h"
 #include "base/number_text.h"
+#include "base/text.h"
 #include "tools/ranks/balance_words.h"
 #include "tools/ranks/job_figures.h"
 #include "tools/ranks/job_kind.h"
@@ -46,7 +47,7 @@ std::vector<LaterLever> BarrierLever(const JobView& job) {
        {"",
         "call them around checkpoints and measurements alone; the collectives of a step keep "
         "its ranks in order"},
-       1}};
+       {.b = {}, .a = MillisOf(time)}}};
 }
 
 // What the calls of one kind took beyond what such calls take. Where sizes were not recorded, calls
@@ -82,17 +83,24 @@ std::vector<LaterLever> TransferLever(const JobView& job) {
   constexpr double kSpreadPart = 0.1;
   const std::int64_t exposed = job.set.ranks.size() > 1 ? ExposedTransfer(job) : 0;
   if (exposed == 0) return {};
-  const TransferWays ways = TransferPaths(job);
+  TransferWays ways = TransferPaths(job);
   std::string text = "hide the transfers that no computation hides yet, " + BusiestText(job);
+  text += fmt::format(" ({} ms exposed", MsText(exposed));
   // What differs between equal calls is neither the bytes nor the link's rate.
   const double spread = SpreadTransfer(job);
   if (!SizesKnown(job) && spread >= kSpreadPart * MillisOf(exposed)) {
+    const analysis::LateKernel* load = LoadOfTransfers(job);
     text += fmt::format(
-        " (by the fastest call of each kind they take {} ms; the other {} are spread between calls "
-        "of a kind, of which no cause is recorded)",
-        MsDigits(std::max(0.0, MillisOf(exposed) - spread)), MsDigits(spread));
+        "; {} if every call were as fast as the fastest of its kind, the other {} {}",
+        MsDigits(std::max(0.0, MillisOf(exposed) - spread)), MsDigits(spread),
+        load == nullptr
+            ? std::string("vary between calls of a kind, no cause recorded")
+            : fmt::format("vary mostly with the longest `{}` before them (r {:.2f}): uneven load",
+                          OneLine(load->kernel), load->transfer_follows));
   }
-  return {{std::move(text), MillisOf(exposed), ways.paths, ways.a_part}};
+  text += ")";
+  const double most = std::max(ways.bounds.a.value_or(0), ways.bounds.b.value_or(0));
+  return {{std::move(text), std::min(most, MillisOf(exposed)), ways.paths, ways.bounds}};
 }
 
 }  // namespace
@@ -149,7 +157,13 @@ std::vector<LaterLever> LaterLevers(const JobView& job) {
       const double ms =
           lever.of_host ? std::min(lever.at_most_ms, LeastIdle(job)) : lever.at_most_ms;
       if (ms * kLineWorthPart < MillisOf(job.story.base_ns)) continue;
-      levers.push_back({"on every rank: " + lever.title, ms, lever.paths, 1});
+      const auto capped = [&](std::optional<double> bound) {
+        return bound ? std::optional(std::min(*bound, ms)) : bound;
+      };
+      levers.push_back({"on every rank: " + lever.title,
+                        ms,
+                        lever.paths,
+                        {.b = capped(lever.bounds.b), .a = capped(lever.bounds.a)}});
       ++taken;
     }
   }
@@ -164,12 +178,12 @@ std::vector<JobChange> ChangesOf(const JobView& job) {
   for (const analysis::JobLever& lever : job.story.levers) {
     if (lever.kind == analysis::LeverKind::kStarvedLate) continue;
     changes.push_back(
-        {LeverText(job, lever), PathsOf(job, lever), MillisOf(lever.saved_ns), false, 1, false});
+        {LeverText(job, lever), PathsOf(job, lever), MillisOf(lever.saved_ns), false, {}, false});
   }
   const bool later = job.story.starved_ranks > 0 && !changes.empty();
   for (LaterLever& lever : LaterLevers(job)) {
     changes.push_back({std::move(lever.change), std::move(lever.paths), lever.at_most_ms, true,
-                       lever.a_part, later});
+                       lever.bounds, later});
   }
   std::stable_sort(changes.begin(), changes.end(),
                    [](const JobChange& a, const JobChange& b) { return a.ms > b.ms; });

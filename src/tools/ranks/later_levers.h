@@ -13,9 +13,9 @@ namespace jarvis::tools {
 
 struct LaterLever {
   std::string change;
-  double at_most_ms = 0;
+  double at_most_ms = 0;  // of the way that saves most; 0: none is sized
   PathTexts paths;
-  double a_part = 1;  // what of it Path A saves at most
+  PathBounds bounds;
 };
 
 // Where ranks have no trace: how much longer the recorded ones spent in collectives, together, than
@@ -34,8 +34,8 @@ struct JobChange {
   std::string change;
   PathTexts paths;
   double ms = 0;
-  bool at_most = false;  // `ms` is a bound
-  double a_part = 1;     // what of it Path A saves at most
+  bool at_most = false;  // `ms` is a bound; 0: not sized
+  PathBounds bounds;     // of each way, of a bound
   bool later = false;    // shows once hosts have their processors
 };
 // The most first; a lever that is a part of another is not among them.

@@ -302,16 +302,21 @@ class ReportWriter {
     for (const JobChange& change : changes) {
       if (row == kLeversMax) break;
       const bool later = change.later && row > 0;
-      const auto path = [&](const std::string& words, double part) {
+      const auto path = [&](const std::string& words, const std::optional<double>& bound) {
         if (words.empty()) return std::string("none known");
+        if (!change.at_most) return CellOfText(words);
         return CellOfText(words) +
-               (change.at_most ? fmt::format(": at most {} ms", MsDigits(part * change.ms)) : "");
+               (bound ? fmt::format(": at most {} ms", MsDigits(*bound)) : ": not sized");
       };
+      const bool sized = change.ms > 0;
       table.Row({fmt::format("{}", ++row), CellOfText(change.change),
-                 (change.at_most ? "at most " : "") + MsDigits(change.ms) +
+                 (!sized           ? "not sized"
+                  : change.at_most ? "at most " + MsDigits(change.ms)
+                                   : MsDigits(change.ms)) +
                      (later ? ", shows after number 1" : ""),
-                 PartText(change.ms, MillisOf(BaseOf(job_))), path(change.paths.a, change.a_part),
-                 path(change.paths.b, 1)});
+                 sized ? PartText(change.ms, MillisOf(BaseOf(job_)))
+                       : std::string(documents::kAbsentText),
+                 path(change.paths.a, change.bounds.a), path(change.paths.b, change.bounds.b)});
     }
     out_ += table.text();
     Line("");

@@ -34,6 +34,13 @@ std::string Quoted(const std::string& name) {
   return std::string(shown) + (shown.size() < line.size() ? "..." : "");
 }
 
+// What a stretch lies between.
+std::string Neighbours(const HostStall& stall) {
+  if (stall.before == stall.after)
+    return fmt::format("between two calls of {}", Quoted(stall.before));
+  return fmt::format("between {} and {}", Quoted(stall.before), Quoted(stall.after));
+}
+
 // "435 to 467", or one number.
 std::string Between(std::int64_t least, std::int64_t most) {
   const std::string low = MsText(least);
@@ -271,10 +278,10 @@ PathTexts StallPaths(const JobView& job, const JobLever& lever) {
         next, saves);
   }
   const std::string around =
-      stall.annotation.empty() ? "" : fmt::format(" within '{}',", Quoted(stall.annotation));
-  return {fmt::format("look at rank {}'s Python{} between {} and {} (py-spy dump --pid while it "
+      stall.annotation.empty() ? "" : fmt::format(" inside '{}',", Quoted(stall.annotation));
+  return {fmt::format("look at rank {}'s Python{} {} (py-spy dump --pid while it "
                       "stands, or one step with with_stack=True): {}: {}",
-                      rank, around, Quoted(stall.before), Quoted(stall.after),
+                      rank, around, Neighbours(stall),
                       IsConstant(stall) ? "a sleep, a time-out or a polling interval"
                                         : "a lock, a log or checkpoint write, data read by this "
                                           "rank alone",
@@ -326,13 +333,14 @@ std::string RanksText(const JobView& job, const std::vector<std::size_t>& ranks)
 }
 
 std::string StallPlace(const HostStall& stall) {
-  const std::string neighbours =
-      fmt::format("between {} and {}", Quoted(stall.before), Quoted(stall.after));
+  const std::string neighbours = Neighbours(stall);
   switch (stall.place) {
     case HostPlace::kEmpty:
-      return stall.annotation.empty()
-                 ? "host empty " + neighbours
-                 : fmt::format("host empty within '{}', {}", Quoted(stall.annotation), neighbours);
+      return fmt::format("host in Python or blocked{}, no op recorded {}",
+                         stall.annotation.empty()
+                             ? std::string()
+                             : fmt::format(" inside '{}'", Quoted(stall.annotation)),
+                         neighbours);
     case HostPlace::kOp: return fmt::format("in {}, {}", Quoted(stall.inside), neighbours);
     case HostPlace::kCall:
     case HostPlace::kMemory: return "in " + Quoted(stall.inside);
@@ -480,11 +488,15 @@ Json VerdictJson(const JobView& job, const std::string& text) {
     Json& list = change.at_most ? then : levers;
     if (list.size() == kLeversShown) continue;
     Json one = {{"change", change.change}, {"place", place}};
-    one[change.at_most ? "at_most_ms" : "saved_ms"] = rounded(change.ms);
-    if (!change.paths.a.empty()) one["path_a"] = change.paths.a;
-    if (!change.paths.a.empty() && change.at_most)
-      one["path_a_at_most_ms"] = rounded(change.a_part * change.ms);
-    if (!change.paths.b.empty()) one["path_b"] = change.paths.b;
+    if (change.ms > 0 || !change.at_most)
+      one[change.at_most ? "at_most_ms" : "saved_ms"] = rounded(change.ms);
+    for (const auto& [name, words, bound] :
+         {std::tuple("path_a", &change.paths.a, &change.bounds.a),
+          std::tuple("path_b", &change.paths.b, &change.bounds.b)}) {
+      if (words->empty()) continue;
+      one[name] = *words;
+      if (change.at_most && *bound) one[std::string(name) + "_at_most_ms"] = rounded(**bound);
+    }
     if (change.later) one["later"] = true;
     list.push_back(std::move(one));
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ std::string PartText(double part, double whole);
 std::string ShareText(std::int64_t part, std::int64_t whole);
 // "rank 2", "ranks 0, 6", "all 8 ranks", by places in RankSet::ranks.
 std::string RanksText(const JobView& job, const std::vector<std::size_t>& ranks);
-// "host empty between `a` and `b`"
+// "host in Python or blocked, no op recorded between a and b"
 std::string StallPlace(const analysis::HostStall& stall);
 // What a lever changes: "rank 2 without its stop before all_to_all".
 std::string LeverText(const JobView& job, const analysis::JobLever& lever);
@@ -56,6 +57,10 @@ std::string CommText(const JobView& job);
 struct PathTexts {
   std::string b;  // what is set or started otherwise: the code stays as it is
   std::string a;  // what changes the code
+};
+// What each way saves at most, milliseconds; absent: nothing recorded sizes it.
+struct PathBounds {
+  std::optional<double> b, a;
 };
 // Each with what it saves. Empty for a lever that is a part of another (kStarvedLate).
 PathTexts PathsOf(const JobView& job, const analysis::JobLever& lever);

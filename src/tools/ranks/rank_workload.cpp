@@ -1,6 +1,7 @@
 #include "tools/ranks/rank_workload.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -8,11 +9,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/number_text.h"
 #include "base/text.h"
 #include "documents/markdown_text.h"
 #include "documents/prose.h"
 #include "findings/one/analysis_cache.h"
 #include "session/report_source.h"
+#include "session/trace_frames.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/platform_choice.h"
 #include "tools/shared/rank_files.h"
@@ -83,6 +86,12 @@ RankWorkload::Lever LeverOf(const findings::Analysis& analysis, const findings::
   RankWorkload::Lever lever;
   lever.title = text.title;
   lever.at_most_ms = MostMs(finding);
+  // A way's own change, and never more than the finding.
+  const auto bound = [&](const std::optional<findings::Change>& change) {
+    const double ms = change ? change->savings_ms.high : 0;
+    return ms > 0 ? std::min(ms, lever.at_most_ms) : lever.at_most_ms;
+  };
+  lever.bounds = {.b = bound(finding.change_b), .a = bound(finding.change_a)};
   lever.of_host = finding.host != nullptr || finding.category == "cpu_idle";
   lever.paths = {.b = OfPath(text.way_b, text.path_b), .a = OfPath(text.way_a, text.path_a)};
   if (lever.paths.a.empty() && IsBesideAnAdd(analysis, finding))
@@ -104,6 +113,21 @@ std::string WithoutRank(std::string line) {
   return line.erase(at, end - at);
 }
 
+// Annotations say what a library does, and so what is on.
+std::vector<std::string> MarksOf(const session::LoadedTrace& trace) {
+  constexpr std::size_t kMarksMax = 256;
+  std::set<StringId> names;
+  for (const trace::EventIndex e : trace.tree().preorder()) {
+    if (trace.events()[e].kind == trace::EventKind::kUserAnnotation && names.size() < kMarksMax)
+      names.insert(trace.events()[e].name);
+  }
+  std::vector<std::string> marks;
+  for (const StringId name : names)
+    marks.emplace_back(trace.events().strings[name]);
+  std::sort(marks.begin(), marks.end());
+  return marks;
+}
+
 RankWorkload WorkloadOf(const findings::Analysis& analysis, std::int64_t rank) {
   using findings::WorkloadPart;
   RankWorkload made;
@@ -113,6 +137,7 @@ RankWorkload WorkloadOf(const findings::Analysis& analysis, std::int64_t rank) {
   made.parallelism = analysis.workload[WorkloadPart::kParallelism].value;
   made.training = analysis.context.training;
   made.computation_ms = analysis.totals.computation_ms;
+  made.products_ms = MillisOf(analysis.frames->books.wall.Of(ledger::WorkKind::kProduct));
   for (const findings::CategoryAnalysis& category : analysis.categories) {
     if (category.key == "unlinked") made.unlinked_ms = category.gpu_us / 1000;
     if (made.categories.size() == kCategoriesMax) continue;
@@ -157,7 +182,9 @@ Result<RankWorkload> LookAt(session::Workspace& workspace, const std::string& pa
   JV_ASSIGN(const PlatformChoice choice, ChoosePlatform(workspace.files(), "", trace.get()));
   const perf::Platform* platform = choice.platform ? &*choice.platform : nullptr;
   JV_ASSIGN(const auto analysis, findings::AnalysisOf(*trace, platform, {}, job));
-  return WorkloadOf(*analysis, *digest.rank);
+  RankWorkload made = WorkloadOf(*analysis, *digest.rank);
+  made.marks = MarksOf(*trace);
+  return made;
 }
 
 }  // namespace

@@ -21,7 +21,9 @@ struct RankWorkload {
   std::string parallelism;
   bool training = false;
   double computation_ms = 0;
-  double unlinked_ms = 0;  // launched before the recording: of no category
+  double products_ms = 0;          // of the base: GEMMs, whatever launches them
+  std::vector<std::string> marks;  // names of annotations, each once: what is on already
+  double unlinked_ms = 0;          // launched before the recording: of no category
   struct Category {
     std::string name;
     double ms = 0;
@@ -33,6 +35,7 @@ struct RankWorkload {
     std::string title;
     PathTexts paths;
     double at_most_ms = 0;  // of every rank
+    PathBounds bounds;      // of each way
     bool of_host = false;   // idle time by what the host does
   };
   // Its largest findings but communication, which the job's ranks tell more of; the most first.

@@ -10,11 +10,15 @@ namespace jarvis::tools {
 // The family of collectives that moves for longest; absent: none moves anything.
 std::optional<analysis::CommFamily> BusiestFamily(const JobView& job);
 
-// Of that family.
+// Of that family. A bound is of its action alone: what can run beside the transfers, what a link
+// without any time would leave, or fewer bytes; never the whole line for want of another figure.
 struct TransferWays {
   PathTexts paths;
-  double a_part = 1;  // what of the transfers the second saves at most
+  PathBounds bounds;
 };
 TransferWays TransferPaths(const JobView& job);
+
+// The kernel with whose uneven load the transfers behind it grow; null: none is known.
+const analysis::LateKernel* LoadOfTransfers(const JobView& job);
 
 }  // namespace jarvis::tools
