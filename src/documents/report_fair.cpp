@@ -180,7 +180,8 @@ std::string Fair::SummaryParagraph() const {
   }
   // Why shares of the step can be more than all of it.
   for (const findings::Quality& quality : analysis_.quality) {
-    if (IsOneOf(quality.code, {"multi_device", "merged_ranks", "overlapping_kernels"}))
+    if (IsOneOf(quality.code,
+                {"rank_of_file", "multi_device", "merged_ranks", "overlapping_kernels"}))
       text += " " + CellOfText(quality.text);
   }
   for (const findings::Quality& quality : analysis_.quality) {

@@ -17,6 +17,7 @@
 #include "findings/one/quality_parts.h"
 #include "findings/one/step_base.h"
 #include "findings/one/thresholds.h"
+#include "session/file_ranks.h"
 #include "session/trace_frames.h"
 #include "trace/secrets.h"
 #include "tree/nest.h"
@@ -78,7 +79,39 @@ class RecordingQualities {
     q.consequence = "All that is said is of this part; nothing is said about the rest.";
   }
 
+  void RankPart(const session::RankPart& part) {
+    constexpr std::size_t kTold = 8;
+    const session::RankWork& own = part.own();
+    std::string others;
+    double least = own.own_ms, most = own.own_ms;
+    for (const session::RankWork& one : part.ranks) {
+      least = std::min(least, one.own_ms);
+      most = std::max(most, one.own_ms);
+      if (one.rank == part.rank) continue;
+      others += fmt::format("{}rank {}: {} ms", others.empty() ? "" : ", ", one.rank,
+                            ShortNumber(one.own_ms));
+    }
+    if (part.ranks.size() > kTold)
+      others = fmt::format("all ranks {} to {} ms", ShortNumber(least), ShortNumber(most));
+    const bool alike = least >= (1 - session::kRanksAlike) * most;
+    const bool bounds = !alike && session::RankThatBounds(part.ranks) == part.rank;
+    Quality& q =
+        Add("rank_of_file", Severity::kNote,
+            fmt::format("All figures are of rank {} of the {} in this file{}{}: apart from "
+                        "communication its GPU works for {} ms of the recording; {}{}. jarvis "
+                        "collectives FILE judges the job as a whole, --rank N picks another rank.",
+                        part.rank, part.ranks.size(),
+                        part.assumed ? ", numbered in the order of the file" : "",
+                        bounds ? ", the one that bounds the job" : "", ShortNumber(own.own_ms),
+                        others, alike ? " (alike)" : ""));
+    q.count = part.host_left_out + part.gpu_left_out;
+    q.consequence = fmt::format(
+        "{} host events and {} pieces of GPU work of other ranks and processes are left out.",
+        part.host_left_out, part.gpu_left_out);
+  }
+
   void Ranks() {
+    if (const auto& part = trace_.rank_part()) RankPart(*part);
     const analysis::MergedRanks merged = analysis::FindMergedRanks(
         trace_.events(), trace_.track_names(), trace_.tree().launch_processes());
     const std::vector<std::int64_t> ranks = merged.Ranks();
@@ -86,7 +119,8 @@ class RecordingQualities {
     if (ranks.size() >= 2) {
       Quality& q = Add("merged_ranks", Severity::kNote,
                        fmt::format("The file holds {} ranks ({}{}): totals are of all their GPUs "
-                                   "together; collectives tells them apart.",
+                                   "together; load_trace with `rank` reads one of them, "
+                                   "collectives judges the job.",
                                    ranks.size(), analysis::RankList(ranks),
                                    merged.assumed ? ", numbered in the order of the file" : ""));
       q.value = static_cast<double>(devices.size());
@@ -197,8 +231,11 @@ class RecordingQualities {
     if (world == 1 || (world == 0 && comm_ms <= 0)) return;
     const std::string who =
         metadata.rank ? fmt::format("rank {}", *metadata.rank) : std::string("one rank");
-    std::string text = world > 1 ? fmt::format("This is {} of {}", who, world)
-                                 : std::string("Collectives ran, so this is one rank of several");
+    const auto& part = trace_.rank_part();
+    std::string text =
+        part ? fmt::format("This is rank {} of {} in this file", part->rank, part->ranks.size())
+        : world > 1 ? fmt::format("This is {} of {}", who, world)
+                    : std::string("Collectives ran, so this is one rank of several");
     if (comm_ms > 0) {
       const auto steps = static_cast<double>(StepBaseOf(frames->frames, 1).count);
       text += fmt::format("; for {} ms{} nothing but collectives runs",
@@ -211,7 +248,9 @@ class RecordingQualities {
             ? "Waiting for other ranks and slow transfer look the same here: neither a cause nor a "
               "bandwidth can be told."
             : "Whether other ranks wait for this one cannot be told.";
-    q.record = "record all ranks over the same steps, and give their folder to collectives";
+    q.record = trace_.rank_part()
+                   ? "nothing: give this file to collectives, which sees all its ranks"
+                   : "record all ranks over the same steps, and give their folder to collectives";
     if (comm_ms > 0) TellEqualCalls(&q);
   }
 
