@@ -241,6 +241,8 @@ Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
     const bool loads = analysis.context.own_loader || analysis.context.worker_loader;
     if (!to_host && !loads && f.exclusive_ms >= kLargeCopies * analysis.base.total_ms) {
       f.path_a.push_back({Advice::kKeepOnDevice, {}, {}});
+      // Nothing is left of what is not copied.
+      SetSavings(analysis, {f.exclusive_ms, f.exclusive_ms, f.exclusive_ms}, &f);
     } else {
       f.path_b.push_back({to_host ? Advice::kCopyBackAside : Advice::kPrefetchToDevice, {}, {}});
     }
