@@ -15,9 +15,9 @@
 #include "base/text.h"
 #include "findings/one/cpu_steps.h"
 #include "findings/one/quality_parts.h"
+#include "findings/one/rank_part_text.h"
 #include "findings/one/step_base.h"
 #include "findings/one/thresholds.h"
-#include "session/file_ranks.h"
 #include "session/trace_frames.h"
 #include "trace/secrets.h"
 #include "tree/nest.h"
@@ -80,30 +80,7 @@ class RecordingQualities {
   }
 
   void RankPart(const session::RankPart& part) {
-    constexpr std::size_t kTold = 8;
-    const session::RankWork& own = part.own();
-    std::string others;
-    double least = own.own_ms, most = own.own_ms;
-    for (const session::RankWork& one : part.ranks) {
-      least = std::min(least, one.own_ms);
-      most = std::max(most, one.own_ms);
-      if (one.rank == part.rank) continue;
-      others += fmt::format("{}rank {}: {} ms", others.empty() ? "" : ", ", one.rank,
-                            ShortNumber(one.own_ms));
-    }
-    if (part.ranks.size() > kTold)
-      others = fmt::format("all ranks {} to {} ms", ShortNumber(least), ShortNumber(most));
-    const bool alike = least >= (1 - session::kRanksAlike) * most;
-    const bool bounds = !alike && session::RankThatBounds(part.ranks) == part.rank;
-    Quality& q =
-        Add("rank_of_file", Severity::kNote,
-            fmt::format("All figures are of rank {} of the {} in this file{}{}: apart from "
-                        "communication its GPU works for {} ms of the recording; {}{}. jarvis "
-                        "collectives FILE judges the job as a whole, --rank N picks another rank.",
-                        part.rank, part.ranks.size(),
-                        part.assumed ? ", numbered in the order of the file" : "",
-                        bounds ? ", the one that bounds the job" : "", ShortNumber(own.own_ms),
-                        others, alike ? " (alike)" : ""));
+    Quality& q = Add("rank_of_file", Severity::kNote, RankPartText(part));
     q.count = part.host_left_out + part.gpu_left_out;
     q.consequence = fmt::format(
         "{} host events and {} pieces of GPU work of other ranks and processes are left out.",
