@@ -160,7 +160,12 @@ std::string Fair::SummaryParagraph() const {
     return "The trace has no GPU work, so nothing can be said about the GPU. Record with "
            "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`.";
   }
-  std::string text = BaseSentence(analysis_);
+  // What everything else is of comes first.
+  std::string text;
+  for (const findings::Quality& quality : analysis_.quality) {
+    if (quality.code == "rank_of_file") text += CellOfText(quality.text) + " ";
+  }
+  text += BaseSentence(analysis_);
   const std::string unassessed = UnassessedSentence(analysis_);
   if (!unassessed.empty()) {
     text += " " + unassessed;
@@ -180,8 +185,7 @@ std::string Fair::SummaryParagraph() const {
   }
   // Why shares of the step can be more than all of it.
   for (const findings::Quality& quality : analysis_.quality) {
-    if (IsOneOf(quality.code,
-                {"rank_of_file", "multi_device", "merged_ranks", "overlapping_kernels"}))
+    if (IsOneOf(quality.code, {"multi_device", "merged_ranks", "overlapping_kernels"}))
       text += " " + CellOfText(quality.text);
   }
   for (const findings::Quality& quality : analysis_.quality) {
