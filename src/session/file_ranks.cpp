@@ -1,6 +1,7 @@
 #include "session/file_ranks.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,13 +27,25 @@ Error NoSuchRank(const FileRanks& found, std::int64_t rank) {
       fmt::format("give one of them, such as rank {}", found.ranks.front())};
 }
 
-// Of the processes that a recorder tells of, those of the trace.
-void KeepProcesses(const trace::EventStore& events, trace::Metadata* metadata) {
-  if (!metadata->recording) return;
-  std::erase_if(metadata->recording->processes, [&](const trace::Recording::Process& process) {
-    return std::none_of(events.tracks.begin(), events.tracks.end(),
-                        [&](const trace::Track& track) { return track.pid == process.pid; });
+// Of the processes that a recorder tells of, those of the trace; whether one of the others has work
+// on a GPU of theirs.
+bool KeepProcesses(const trace::EventStore& events, trace::Metadata* metadata) {
+  if (!metadata->recording) return false;
+  std::vector<trace::Recording::Process>& all = metadata->recording->processes;
+  const auto others =
+      std::stable_partition(all.begin(), all.end(), [&](const trace::Recording::Process& process) {
+        return std::any_of(events.tracks.begin(), events.tracks.end(),
+                           [&](const trace::Track& track) { return track.pid == process.pid; });
+      });
+  std::set<std::int64_t> own;
+  for (auto process = all.begin(); process != others; ++process)
+    own.insert(process->gpus.begin(), process->gpus.end());
+  const bool shared = std::any_of(others, all.end(), [&](const auto& process) {
+    return std::any_of(process.gpus.begin(), process.gpus.end(),
+                       [&](std::int64_t gpu) { return own.contains(gpu); });
   });
+  all.erase(others, all.end());
+  return shared;
 }
 
 }  // namespace
@@ -104,7 +117,7 @@ Result<std::shared_ptr<LoadedTrace>> LoadRank(const LoadedTrace& file, std::int6
   // What the file says of itself is of one of its ranks.
   trace.metadata.rank = rank;
   if (found.assumed) trace.metadata.rank.reset();
-  KeepProcesses(trace.events, &trace.metadata);
+  part.gpu_shared = KeepProcesses(trace.events, &trace.metadata);
   trace.track_names = trace::ReadTrackNames(trace.events);
   trace.damage = file.trace().damage;
   trace.partial = file.trace().partial;

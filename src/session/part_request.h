@@ -37,6 +37,7 @@ struct RankPart {
   // GPU work.
   std::uint64_t host_left_out = 0;
   std::uint64_t gpu_left_out = 0;
+  bool gpu_shared = false;  // another process has work on a GPU of the same number
 
   const RankWork& own() const;
 };

@@ -110,6 +110,17 @@ class FileRanksTest(unittest.TestCase):
         self.assertIn("GPU work of 2 devices is in one file", text)
 
     @unittest.skipUnless(INPUTS.is_dir(), f"no recordings in {INPUTS}")
+    def test_a_gpu_that_ranks_share_is_said(self):
+        for name, shared in (("made/rocpd-merged.db", True), ("mfu_2gpu_before.sqlite", False)):
+            ran = self.run_jarvis("call", "load_trace",
+                                  json.dumps({"trace": str(INPUTS / name), "rank": 0}))
+            self.assertEqual(ran.returncode, 0, ran)
+            answer = json.loads(ran.stdout)
+            said = next(row for row in answer["rows"] if row[0] == "rank_of_file")
+            self.assertEqual("GPU of the same number" in str(said), shared)
+            self.assertEqual(len(answer["processes"]), 1)
+
+    @unittest.skipUnless(INPUTS.is_dir(), f"no recordings in {INPUTS}")
     def test_a_part_of_one_pass_has_no_layers_for_steps(self):
         for name in ("h100_2gpu_1s", "mfu_2gpu_before"):
             text = self.analysis(INPUTS / f"{name}.sqlite")
