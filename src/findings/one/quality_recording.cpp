@@ -82,14 +82,7 @@ class RecordingQualities {
   void RankPart(const session::RankPart& part) {
     Quality& q = Add("rank_of_file", Severity::kNote, RankPartText(part));
     q.count = part.host_left_out + part.gpu_left_out;
-    q.consequence = fmt::format(
-        "{} host events and {} pieces of GPU work of other ranks and processes are left out.",
-        part.host_left_out, part.gpu_left_out);
-    if (part.gpu_shared) {
-      q.consequence +=
-          " Another one works on a GPU of the same number: if that is the same GPU, this "
-          "one's idle time may be the other's work.";
-    }
+    q.consequence = LeftOutText(part);
   }
 
   void Ranks() {

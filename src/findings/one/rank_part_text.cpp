@@ -35,4 +35,16 @@ std::string RankPartText(const session::RankPart& part) {
       alike ? " (alike)" : "");
 }
 
+std::string LeftOutText(const session::RankPart& part) {
+  std::string text = fmt::format(
+      "{} host events and {} pieces of GPU work of other ranks and processes are left out.",
+      part.host_left_out, part.gpu_left_out);
+  if (part.gpu_shared) {
+    text +=
+        " Another one works on a GPU of the same number: if that is the same GPU, this one's idle "
+        "time may be the other's work.";
+  }
+  return text;
+}
+
 }  // namespace jarvis::findings
