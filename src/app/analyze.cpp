@@ -26,13 +26,14 @@
 #include "page/page_files.h"
 #include "rpc/signal_watcher.h"
 #include "tools/shared/analysis_ahead.h"
+#include "tools/shared/rank_choice.h"
 
 namespace jarvis::app {
 namespace {
 
 constexpr std::string_view kUsage =
     "usage: jarvis analyze TRACE [--output-dir DIR] [--platform NAME] [--reports LIST]\n"
-    "                      [--steps 5-7] [--from MS] [--to MS] [--capture PATH]\n"
+    "                      [--steps 5-7] [--from MS] [--to MS] [--rank N] [--capture PATH]\n"
     "                      [--extension FILE] [--compare BASELINE] [--overwrite]\n"
     "\n"
     "Loads the trace, writes the tables (DIR/perf_report.xlsx, DIR/perf_report_csvs/*.csv), the\n"
@@ -50,6 +51,7 @@ struct Request {
   std::string steps;       // to read alone; empty: all
   std::string from_ms;     // the part to read; empty: from the beginning
   std::string to_ms;       // ... to the end
+  std::string rank;        // of a file with several; empty: the one that bounds the job
   std::string capture;     // of replayed GPU graphs; empty: beside the trace
   std::string extension;   // empty: none
   std::string reference;   // a second trace; empty: none
@@ -81,6 +83,11 @@ std::vector<Flag> AnalyzeFlags(Request* request) {
        &request->from_ms,
        "  --from MS         only from this time on, in milliseconds since the first event\n"},
       {{"--to"}, &request->to_ms, "  --to MS           only until this time\n"},
+      {{"--rank"},
+       &request->rank,
+       "  --rank N          of a file with several ranks this one; default: the one that bounds "
+       "the "
+       "job\n"},
       {{"--capture"},
        &request->capture,
        "  --capture PATH    traces that were recorded while the replayed GPU graphs were captured: "
@@ -190,12 +197,21 @@ Json ArgumentsOf(const mcp::Tool& tool, Step step, const Request& request) {
   return std::move(step.arguments);
 }
 
+// What the analysis of the reports is asked with.
+Json AnalysisArguments(const Request& request) {
+  Json arguments = {{"trace", request.trace}};
+  if (!request.platform.empty()) arguments["platform"] = request.platform;
+  if (!request.capture.empty()) arguments["capture"] = request.capture;
+  if (!request.extension.empty()) arguments["extension"] = request.extension;
+  return arguments;
+}
+
 // Loads the part of the recording that is asked for; from then on it is the trace. An exit code.
 int LoadPart(const mcp::ToolSet& tools, Request* request) {
   Json flags = Json::object();
   for (const auto& [name, value] :
        {std::pair("steps", request->steps), std::pair("from_ms", request->from_ms),
-        std::pair("to_ms", request->to_ms)}) {
+        std::pair("to_ms", request->to_ms), std::pair("rank", request->rank)}) {
     if (!value.empty()) flags[name] = value;
   }
   if (flags.empty()) return kExitOk;
@@ -204,6 +220,21 @@ int LoadPart(const mcp::ToolSet& tools, Request* request) {
   const int code = LoadWithFlags(tools, flags, &trace);
   if (code == kExitOk) request->trace = trace.get<std::string>();
   return code;
+}
+
+// Of each file with several ranks one is meant, of both the same where they have it; from then on
+// it is the trace. An exit code.
+int ChooseRanks(session::Workspace& workspace, Request* request) {
+  return RunWatched([&](Job& job) -> Status {
+    JV_ASSIGN(const tools::OneRank one,
+              tools::OneRankOf(workspace, AnalysisArguments(*request), job));
+    request->trace = one.arguments.at("trace").get<std::string>();
+    if (request->reference.empty()) return {};
+    JV_ASSIGN(const tools::OneRank reference,
+              tools::OneRankOf(workspace, {{"trace", request->reference}}, job, one.rank));
+    request->reference = reference.arguments.at("trace").get<std::string>();
+    return {};
+  });
 }
 
 // The answers of the steps, by tool.
@@ -260,15 +291,6 @@ std::string FrontOf(std::string_view report, std::string_view until, std::size_t
   return front;
 }
 
-// What the analysis of the reports is asked with.
-Json AnalysisArguments(const Request& request) {
-  Json arguments = {{"trace", request.trace}};
-  if (!request.platform.empty()) arguments["platform"] = request.platform;
-  if (!request.capture.empty()) arguments["capture"] = request.capture;
-  if (!request.extension.empty()) arguments["extension"] = request.extension;
-  return arguments;
-}
-
 // What comes first, and where the rest stands.
 std::string SummaryOf(const Request& request, const Answers& answers) {
   constexpr std::size_t kLinesMax = 60;
@@ -323,10 +345,11 @@ int Analyze(Arguments arguments) {
   static_cast<void>(rpc::SignalWatcher::Block());
   Toolbox toolbox;
   if (const int code = LoadPart(toolbox.tools, &request); code != kExitOk) return code;
-  std::vector<Step> steps = StepsOf(request);
-  Answers answers;
   // Of the reports, while the first tools answer and the tables are made.
   const tools::AnalysisAhead ahead(toolbox.workspace, AnalysisArguments(request));
+  if (const int code = ChooseRanks(toolbox.workspace, &request); code != kExitOk) return code;
+  std::vector<Step> steps = StepsOf(request);
+  Answers answers;
   const bool watched = ::isatty(STDERR_FILENO) != 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const mcp::Tool& tool = *toolbox.tools.Find(steps[i].tool);

@@ -23,7 +23,8 @@ constexpr LoadFlag kLoadFlags[] = {
     {"--capture", "capture", "PATH", "Traces recorded during graph capture: a file or a folder."},
     {"--steps", "steps", "5-7", "Read only these steps of the recording."},
     {"--from", "from_ms", "MS", "Read from this time on, in milliseconds since the first event."},
-    {"--to", "to_ms", "MS", "Read up to this time."}};
+    {"--to", "to_ms", "MS", "Read up to this time."},
+    {"--rank", "rank", "N", "Read only this rank of a file with several."}};
 
 // Whether the tool opens a trace and leaves this to load_trace.
 bool IsLeftToLoad(const Json& schema, const LoadFlag& one) {

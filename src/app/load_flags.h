@@ -1,6 +1,6 @@
-// Flags of load_trace on commands that take a trace: which part of the recording is meant, and what
-// was recorded while its GPU graphs were captured. Over MCP load_trace takes these, and other calls
-// name the trace that it made.
+// Flags of load_trace on commands that take a trace: which part of the recording or rank is meant,
+// and what was recorded while its GPU graphs were captured. Over MCP load_trace takes these, and
+// other calls name the trace that it made.
 #pragma once
 
 #include <string>

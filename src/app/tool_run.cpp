@@ -35,30 +35,47 @@ std::optional<std::string> ImageOf(const mcp::ToolReply& reply) {
 
 }  // namespace
 
-int RunTool(const mcp::Tool& tool, const Json& arguments, mcp::ToolReply* reply) {
+namespace {
+
+// The signal that stopped the work; 0: none.
+template <typename Work>
+int Watch(const Work& work) {
   JV_CHECK(rpc::SignalWatcher::Blocked());
+  std::atomic<int> signal{0};
+  ProgressLine line(STDERR_FILENO);
+  Job job([&](std::uint64_t done, std::uint64_t total, std::string_view what) {
+    line.Show(done, total, what);
+  });
+  const auto watcher = rpc::SignalWatcher::Start([&](int number) {
+    signal = number;
+    job.Stop();
+  });
+  work(job);
+  return signal;
+}
+
+}  // namespace
+
+int RunTool(const mcp::Tool& tool, const Json& arguments, mcp::ToolReply* reply) {
   const auto normalized = mcp::ArgumentsOf(tool, arguments);
   if (!normalized) {
     PrintError(mcp::ErrorReply(normalized.error()).text);
     PrintError("see jarvis " + tool.name + " --help");
     return kExitFailure;
   }
-  std::atomic<int> signal{0};
   mcp::CallOutcome outcome;
-  {
-    ProgressLine line(STDERR_FILENO);
-    Job job([&](std::uint64_t done, std::uint64_t total, std::string_view what) {
-      line.Show(done, total, what);
-    });
-    const auto watcher = rpc::SignalWatcher::Start([&](int number) {
-      signal = number;
-      job.Stop();
-    });
-    outcome = mcp::RunTool(tool, *normalized, job);
-  }
+  const int signal = Watch([&](Job& job) { outcome = mcp::RunTool(tool, *normalized, job); });
   *reply = std::move(outcome.reply);
   if (!reply->is_error) return kExitOk;
   PrintError(reply->text);
+  return signal == 0 ? kExitFailure : kExitSignal + signal;
+}
+
+int RunWatched(const std::function<Status(Job& job)>& work) {
+  Status status;
+  const int signal = Watch([&](Job& job) { status = work(job); });
+  if (status) return kExitOk;
+  PrintError(mcp::ErrorReply(status.error()).text);
   return signal == 0 ? kExitFailure : kExitSignal + signal;
 }
 

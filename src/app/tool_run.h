@@ -1,8 +1,10 @@
 // One tool call from the command line, with a progress line and Ctrl-C.
 #pragma once
 
+#include <functional>
 #include <string>
 
+#include "base/job.h"
 #include "json/json.h"
 #include "mcp/tool.h"
 
@@ -17,6 +19,10 @@ int RunTool(const mcp::Tool& tool, const Json& arguments, Output output);
 
 // The same without printing the answer. REQUIRES: as above.
 int RunTool(const mcp::Tool& tool, const Json& arguments, mcp::ToolReply* reply);
+
+// Runs work with that progress line and Ctrl-C, and prints its error. An exit code. REQUIRES: as
+// above.
+int RunWatched(const std::function<Status(Job& job)>& work);
 
 // Says where a picture goes that this answer has and a terminal does not show.
 void NoteImage(const mcp::ToolReply& reply);

@@ -16,6 +16,7 @@
 #include "launch/open_file.h"
 #include "page/page_files.h"
 #include "rpc/signal_watcher.h"
+#include "tools/shared/rank_choice.h"
 
 namespace jarvis::app {
 namespace {
@@ -120,8 +121,16 @@ int View(Arguments arguments) {
     return Print(std::string(kViewUsage) + FlagsHelp(ViewFlags(&unset))) ? kExitOk : kExitFailure;
   }
   static_cast<void>(rpc::SignalWatcher::Block());
-  const Toolbox toolbox;
-  const auto [tool, question] = QuestionOf(*wanted, toolbox.workspace.files());
+  Toolbox toolbox;
+  auto [tool, question] = QuestionOf(*wanted, toolbox.workspace.files());
+  if (question.contains("trace")) {
+    const int chosen = RunWatched([&](Job& job) -> Status {
+      JV_ASSIGN(tools::OneRank one, tools::OneRankOf(toolbox.workspace, question, job));
+      question = std::move(one.arguments);
+      return {};
+    });
+    if (chosen != kExitOk) return chosen;
+  }
   mcp::ToolReply reply;
   const int code = RunTool(*toolbox.tools.Find(tool), question, &reply);
   if (code != kExitOk) return code;

@@ -355,6 +355,8 @@ std::string BaseSentence(const findings::Analysis& analysis) {
   const std::string bound = BoundPhrase(analysis);
   if (!bound.empty()) text += "; " + bound;
   text += "." + ApartText(analysis);
+  if (analysis.frames->frames.base.part_of_pass)
+    text += " No whole pass is in the recording: what repeats in it are layers.";
   const findings::WallBase& wall = analysis.wall;
   if (wall.known && base.Percent(wall.profiler_ms) >= kPartShown) {
     text += fmt::format(

@@ -162,7 +162,12 @@ std::string Fair::SummaryParagraph() const {
     return "The trace has no GPU work, so nothing can be said about the GPU. Record with "
            "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`.";
   }
-  std::string text = BaseSentence(analysis_);
+  // What everything else is of comes first.
+  std::string text;
+  for (const findings::Quality& quality : analysis_.quality) {
+    if (quality.code == "rank_of_file") text += CellOfText(quality.text) + " ";
+  }
+  text += BaseSentence(analysis_);
   const std::string unassessed = UnassessedSentence(analysis_);
   if (!unassessed.empty()) {
     text += " " + unassessed;

@@ -23,6 +23,7 @@
 #include "io/cache_folder.h"
 #include "io/file_policy.h"
 #include "session/derived_cache.h"
+#include "session/part_request.h"
 #include "session/trace_capture.h"
 #include "session/trace_work.h"
 #include "trace/reader.h"
@@ -66,6 +67,8 @@ class LoadedTrace {
   const std::optional<analysis::GpuTimeline>& timeline() const { return timeline_; }
   const std::vector<analysis::Step>& steps() const { return steps_; }
   const Recorded& recorded() const { return recorded_; }
+  // Of a trace that is one rank of a file with several (LoadRank).
+  const std::optional<RankPart>& rank_part() const { return rank_part_; }
   // The same trace with the kernels of its graph replays below the ops, shapes and callers that
   // were recorded while the graphs were captured; itself where no capture was found. Events of the
   // trace keep their indices; those of the capture come after them, on a track of their own, at
@@ -106,6 +109,9 @@ class LoadedTrace {
       const io::InputFile& file, const SurveyedFile& surveyed, const trace::WindowRequest& request,
       const trace::ReadOptions& options, Job& job,
       const std::function<std::string(std::uint64_t)>& id_of);
+  friend Result<std::shared_ptr<LoadedTrace>> LoadRank(
+      const LoadedTrace& file, std::int64_t rank, int threads, Job& job,
+      const std::function<std::string(std::uint64_t)>& id_of);
   friend Status AddCapture(const io::FilePolicy& files, const std::string& named,
                            const trace::ReadOptions& options, Job& job, LoadedTrace* trace);
   friend class TraceImage;
@@ -124,6 +130,7 @@ class LoadedTrace {
   std::optional<analysis::GpuTimeline> timeline_;
   std::vector<analysis::Step> steps_;
   Recorded recorded_;
+  std::optional<RankPart> rank_part_;
   trace::EventIndex recorded_end_ = 0;  // events from here on are of a capture
   CaptureUse capture_;
   std::vector<CaptureRecording> captures_;

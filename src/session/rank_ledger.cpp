@@ -1,14 +1,13 @@
 #include "session/rank_ledger.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 
 #include "analysis/frames/time_frames.h"
 #include "ledger/books/books.h"
 #include "ledger/books/step_bound.h"
-#include "session/loaded_trace.h"
+#include "session/file_ranks.h"
 #include "session/trace_bound.h"
 
 namespace jarvis::session {
@@ -64,34 +63,12 @@ std::vector<analysis::RankStep> StepsOf(const BaseOfTime& base, const ledger::Wa
   return steps;
 }
 
-// Of a file of several ranks: which tracks are of each that launched GPU work, in their order.
-std::vector<std::vector<bool>> TracksOfRanks(const LoadedTrace& trace) {
-  const analysis::MergedRanks merged = analysis::FindMergedRanks(
-      trace.events(), trace.track_names(), trace.tree().launch_processes());
-  std::map<std::int64_t, std::vector<bool>> tracks;
-  for (std::size_t track = 0; track < merged.of_track.size(); ++track) {
-    if (merged.of_track[track] < 0) continue;
-    std::vector<bool>& of = tracks[merged.of_track[track]];
-    of.resize(merged.of_track.size(), false);
-    of[track] = true;
-  }
-  // Of one process that drives several devices the host is every rank's.
-  const bool one_host = !trace.tree().launch_processes().several();
-  std::vector<std::vector<bool>> list;
-  for (auto& [rank, of] : tracks) {
-    for (std::size_t track = 0; one_host && track < of.size(); ++track)
-      of[track] = of[track] || merged.of_track[track] < 0;
-    list.push_back(std::move(of));
-  }
-  return list;
-}
-
 }  // namespace
 
 Result<std::vector<analysis::RankDigest>> DigestsOfTrace(const LoadedTrace& trace, Job& job) {
   JV_ASSIGN(std::vector<analysis::RankDigest> digests,
             analysis::DigestTrace(trace.trace(), trace.tree(), job));
-  const std::vector<std::vector<bool>> tracks = TracksOfRanks(trace);
+  const std::vector<std::vector<bool>> tracks = RanksOf(trace).tracks;
   const bool merged = !tracks.empty();
   if (merged ? tracks.size() != digests.size() : digests.size() != 1 || digests.front().mixed)
     return digests;

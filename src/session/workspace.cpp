@@ -13,6 +13,7 @@
 
 #include "base/parallel.h"
 #include "session/capture_files.h"
+#include "session/file_ranks.h"
 
 namespace jarvis::session {
 namespace {
@@ -65,9 +66,9 @@ class GiveBackDropped {
 
 // One reading of one file. Everything but the job's stop flag is guarded by the workspace's lock.
 struct Workspace::Load {
-  Load(Workspace& workspace, FileKey what, io::InputFile input, trace::WindowRequest part)
+  Load(Workspace& workspace, FileKey what, io::InputFile input, PartRequest asked)
       : key(std::move(what)),
-        window(std::move(part)),
+        part(std::move(asked)),
         file(std::move(input)),
         no_memory{ErrorCode::kOutOfMemory,
                   fmt::format("not enough memory to load \"{}\"", key.path), ""},
@@ -84,7 +85,7 @@ struct Workspace::Load {
   }
 
   const FileKey key;
-  const trace::WindowRequest window;
+  const PartRequest part;
   io::InputFile file;  // until Run takes it
   Error no_memory;     // made while there is some
   Job job;
@@ -166,7 +167,7 @@ Result<Opened> Workspace::Open(const std::string& trace, Job& job, const OpenOpt
   Lock lock(mutex_);
   JV_ASSIGN(const Place place, PlaceOf(trace));
   OpenOptions options = asked;
-  if (options.window.whole()) options.window = place.window;
+  options.part = asked.part.Or(place.part);
   io::InputFile file;
   std::string capture;
   {
@@ -178,13 +179,10 @@ Result<Opened> Workspace::Open(const std::string& trace, Job& job, const OpenOpt
   }
   if (options.capture) capture_of_path_[file.path] = std::move(capture);
   const auto named = capture_of_path_.find(file.path);
-  const FileKey key{file.path,
-                    file.size,
-                    file.modified_ns,
-                    file.changed_ns,
-                    file.inode,
-                    named == capture_of_path_.end() ? "" : named->second,
-                    options.window.Text()};
+  const FileKey key{file.path,          file.size,
+                    file.modified_ns,   file.changed_ns,
+                    file.inode,         named == capture_of_path_.end() ? "" : named->second,
+                    options.part.Text()};
   const auto found = entries_.find(key);
   const bool loaded = found != entries_.end() && found->second.trace != nullptr;
   if (loaded) {
@@ -193,8 +191,8 @@ Result<Opened> Workspace::Open(const std::string& trace, Job& job, const OpenOpt
   }
   JV_ASSIGN(Opened opened, loaded ? Result<Opened>(Found(key, found->second.trace))
                                   : Wait(lock, key, std::move(file), job, options));
-  opened.window = options.window;
-  const bool same_part = asked.window.whole();
+  opened.part = options.part;
+  const bool same_part = asked.part.whole();
   if (opened.trace != nullptr && same_part && LooksLikeId(trace) && opened.trace->id() != trace) {
     return Fail(ErrorCode::kUnknownTrace,
                 fmt::format("trace \"{}\" is stale: its file changed and is {} now", trace,
@@ -208,7 +206,7 @@ Result<Opened> Workspace::Open(const std::string& trace, Job& job, const OpenOpt
 Result<Opened> Workspace::Wait(Lock& lock, const FileKey& key, io::InputFile file, Job& job,
                                const OpenOptions& options) {
   const auto began = steady_clock::now();
-  JV_ASSIGN(const LoadPtr load, FindOrStart(key, std::move(file), options.window));
+  JV_ASSIGN(const LoadPtr load, FindOrStart(key, std::move(file), options.part));
   const Seat seat(*load);
   while (!load->done) {
     JV_TRY(job.Check());
@@ -235,13 +233,13 @@ Result<Opened> Workspace::Wait(Lock& lock, const FileKey& key, io::InputFile fil
 
 // REQUIRES: the lock is held.
 Opened Workspace::Found(const FileKey& key, std::shared_ptr<const LoadedTrace> trace) const {
-  const auto ids = ids_of_path_.find({key.path, key.window});
+  const auto ids = ids_of_path_.find({key.path, key.part});
   return {std::move(trace), key.path, 100, ids == ids_of_path_.end() ? "" : ids->second.before};
 }
 
 // REQUIRES: the lock is held.
 Result<Workspace::LoadPtr> Workspace::FindOrStart(const FileKey& key, io::InputFile file,
-                                                  const trace::WindowRequest& window) {
+                                                  const PartRequest& part) {
   for (std::thread& thread : finished_)
     thread.join();  // it has nothing left to do
   finished_.clear();
@@ -252,7 +250,7 @@ Result<Workspace::LoadPtr> Workspace::FindOrStart(const FileKey& key, io::InputF
     if (load->done) loading_.erase(found);
     return load;
   }
-  auto load = std::make_shared<Load>(*this, key, std::move(file), window);
+  auto load = std::make_shared<Load>(*this, key, std::move(file), part);
   finished_.reserve(running_.size() + 1);  // Finish() has no way to fail
   running_.reserve(running_.size() + 1);
   loading_[key] = load;
@@ -278,7 +276,27 @@ std::string Workspace::IdOf(std::uint64_t content_hash) {
 Result<std::shared_ptr<const LoadedTrace>> Workspace::LoadWithCapture(
     const LoadPtr& load, const trace::ReadOptions& options) {
   const IdChoice id_of = [this](std::uint64_t hash) { return IdOf(hash); };
-  if (!load->window.whole()) return LoadPart(load, options, id_of);
+  if (!load->part.rank) return LoadAllRanks(load, options, id_of);
+  FileKey key = load->key;
+  key.part = load->part.window.Text();
+  std::shared_ptr<const LoadedTrace> all;
+  {
+    const Lock lock(mutex_);
+    if (const auto found = entries_.find(key); found != entries_.end()) all = found->second.trace;
+  }
+  if (all == nullptr) {
+    JV_ASSIGN(all, LoadAllRanks(load, options, id_of));
+  }
+  JV_ASSIGN(const std::shared_ptr<LoadedTrace> trace,
+            LoadRank(*all, *load->part.rank, options.threads, load->job, id_of));
+  JV_TRY(AddCapture(options_.files, load->key.capture, options, load->job, trace.get()));
+  return trace;
+}
+
+// The same whatever rank is asked for.
+Result<std::shared_ptr<const LoadedTrace>> Workspace::LoadAllRanks(
+    const LoadPtr& load, const trace::ReadOptions& options, const IdChoice& id_of) {
+  if (!load->part.window.whole()) return LoadWindowOf(load, options, id_of);
   FileStamp stamp(load->file);
   std::shared_ptr<LoadedTrace> trace = cache_.Find(load->file, options.bytes_max, id_of);
   const bool known = trace != nullptr;
@@ -290,15 +308,14 @@ Result<std::shared_ptr<const LoadedTrace>> Workspace::LoadWithCapture(
   return trace;
 }
 
-// The same for a part of a recording, which is read anew each time: the survey of its file makes
+// The same for a part of the time, which is read anew each time: the survey of its file makes
 // that quick.
-Result<std::shared_ptr<const LoadedTrace>> Workspace::LoadPart(const LoadPtr& load,
-                                                               const trace::ReadOptions& options,
-                                                               const IdChoice& id_of) {
+Result<std::shared_ptr<const LoadedTrace>> Workspace::LoadWindowOf(
+    const LoadPtr& load, const trace::ReadOptions& options, const IdChoice& id_of) {
   const io::InputFile file = std::move(load->file);
   JV_ASSIGN(const auto survey, surveys_.Get(file, options, load->job));
   JV_ASSIGN(const std::shared_ptr<LoadedTrace> trace,
-            LoadWindow(file, *survey, load->window, options, load->job, id_of));
+            LoadWindow(file, *survey, load->part.window, options, load->job, id_of));
   JV_TRY(AddCapture(options_.files, load->key.capture, options, load->job, trace.get()));
   return trace;
 }
@@ -364,11 +381,11 @@ void Workspace::Insert(const Load& load, const std::shared_ptr<const LoadedTrace
   // be several parts.
   std::erase_if(entries_, [&](const auto& entry) {
     const FileKey& other = entry.first;
-    return other.path == key.path && (other.window == key.window || !other.SameContent(key));
+    return other.path == key.path && (other.part == key.part || !other.SameContent(key));
   });
   entries_[key] = {trace, ++clock_};
-  place_of_id_[trace->id()] = {key.path, load.window};
-  Ids& ids = ids_of_path_[{key.path, key.window}];
+  place_of_id_[trace->id()] = {key.path, load.part};
+  Ids& ids = ids_of_path_[{key.path, key.part}];
   if (!ids.now.empty() && ids.now != trace->id()) ids.before = ids.now;
   ids.now = trace->id();
   KeepWithinMemory(*trace);
@@ -401,7 +418,7 @@ bool Workspace::IsAtHand(const std::string& trace) const {
   const auto known = place_of_id_.find(trace);
   const Place place = known == place_of_id_.end() ? Place{trace, {}} : known->second;
   return std::any_of(entries_.begin(), entries_.end(), [&](const auto& entry) {
-    return entry.first.path == place.path && entry.first.window == place.window.Text() &&
+    return entry.first.path == place.path && entry.first.part == place.part.Text() &&
            entry.second.trace != nullptr;
   });
 }

@@ -23,6 +23,7 @@
 #include "base/limits.h"
 #include "io/file_policy.h"
 #include "session/loaded_trace.h"
+#include "session/part_request.h"
 #include "session/survey_shelf.h"
 #include "session/trace_cache.h"
 
@@ -48,9 +49,9 @@ struct OpenOptions {
   // The capture of the trace's GPU graphs, a folder or a file (AddCapture). It counts for the trace
   // until another one is named. Absent: what was named before, else what lies beside the trace.
   std::optional<std::string> capture;
-  // A part of the recording, which becomes a trace with an id of its own. Nothing said: all of it
-  // or, of the id of a part, that part.
-  trace::WindowRequest window;
+  // A part of the file, which becomes a trace with an id of its own. Nothing said: all of it or, of
+  // the id of a part, that part.
+  PartRequest part;
   std::optional<std::chrono::milliseconds> patience;  // absent: until the trace is there
 };
 
@@ -58,8 +59,8 @@ struct Opened {
   std::shared_ptr<const LoadedTrace> trace;  // null: still loading, and the load goes on
   std::string path;                          // absolute; asking for it again waits further
   std::optional<double> percent;             // of a load: how much is done; absent: not known
-  std::string stale_id;           // the id of what this file held before it changed; mostly empty
-  trace::WindowRequest window{};  // what part of the recording it is
+  std::string stale_id;  // the id of what this file held before it changed; mostly empty
+  PartRequest part{};    // what part of the file it is
 };
 
 class Workspace {
@@ -102,7 +103,7 @@ class Workspace {
     std::int64_t changed_ns = 0;
     std::uint64_t inode = 0;
     std::string capture;  // named for it; mostly empty
-    std::string window;   // of the recording; empty: all of it
+    std::string part;     // of the file; empty: all of it
     auto operator<=>(const FileKey&) const = default;
     bool SameContent(const FileKey& other) const {
       return size == other.size && modified_ns == other.modified_ns &&
@@ -121,19 +122,21 @@ class Workspace {
   // A file, and which part of it.
   struct Place {
     std::string path;
-    trace::WindowRequest window;
+    PartRequest part;
   };
   Result<Place> PlaceOf(const std::string& trace) const;
   Result<Opened> Wait(Lock& lock, const FileKey& key, io::InputFile file, Job& job,
                       const OpenOptions& options);
   Opened Found(const FileKey& key, std::shared_ptr<const LoadedTrace> trace) const;
-  Result<LoadPtr> FindOrStart(const FileKey& key, io::InputFile file,
-                              const trace::WindowRequest& window);
+  Result<LoadPtr> FindOrStart(const FileKey& key, io::InputFile file, const PartRequest& part);
   Result<std::shared_ptr<const LoadedTrace>> LoadWithCapture(const LoadPtr& load,
                                                              const trace::ReadOptions& options);
-  Result<std::shared_ptr<const LoadedTrace>> LoadPart(const LoadPtr& load,
-                                                      const trace::ReadOptions& options,
-                                                      const IdChoice& id_of);
+  Result<std::shared_ptr<const LoadedTrace>> LoadAllRanks(const LoadPtr& load,
+                                                          const trace::ReadOptions& options,
+                                                          const IdChoice& id_of);
+  Result<std::shared_ptr<const LoadedTrace>> LoadWindowOf(const LoadPtr& load,
+                                                          const trace::ReadOptions& options,
+                                                          const IdChoice& id_of);
   void Run(const LoadPtr& load);
   void Finish(const LoadPtr& load);
   std::string IdOf(std::uint64_t content_hash);
@@ -151,7 +154,7 @@ class Workspace {
     std::string now;
     std::string before;
   };
-  std::map<std::pair<std::string, std::string>, Ids> ids_of_path_;  // by path and window
+  std::map<std::pair<std::string, std::string>, Ids> ids_of_path_;  // by path and part
   std::map<std::string, std::string> capture_of_path_;              // that a caller named, absolute
   // Loads that a caller can wait for: running, or failed after all who asked were told to come
   // again.

@@ -4,37 +4,19 @@
 #include <string>
 
 #include "trace/json_text.h"
+#include "trace/store_part.h"
 
 namespace jarvis::trace {
 namespace {
 
 // The text in the pool of the copy.
-std::string_view Kept(StringPool* strings, std::string_view text) {
+std::string_view InPool(StringPool* strings, std::string_view text) {
   return (*strings)[strings->Intern(text)];
 }
 
 }  // namespace
 
-Graft::Graft(const EventStore& base) {
-  // In the order of their ids, so that every id stays what it is.
-  for (StringId id = 0; id < base.strings.size(); ++id)
-    store_.strings.Intern(base.strings[id], base.strings.hash(id));
-  store_.events.append(base.events.data(), base.events.size());
-  store_.args.append(base.args.data(), base.args.size());
-  store_.flows.append(base.flows.data(), base.flows.size());
-  for (const Track& track : base.tracks) {
-    store_.tracks.push_back({Kept(&store_.strings, track.pid), Kept(&store_.strings, track.tid)});
-  }
-  for (const std::string_view category : base.categories)
-    store_.categories.push_back(Kept(&store_.strings, category));
-  store_.meta_events = base.meta_events;
-  store_.oddities = base.oddities;
-  store_.dialect = base.dialect;
-  store_.elements = base.elements;
-  store_.text_bytes = base.text_bytes;
-  store_.ignored_events = base.ignored_events;
-  store_.exact_times = base.exact_times;
-  store_.clipped_from = base.clipped_from;
+Graft::Graft(const EventStore& base) : store_(CopyOf(base)) {
   // Elements that are no events, such as names of threads behind all others, have their numbers
   // too.
   next_uid_ = static_cast<std::uint32_t>(base.elements);
@@ -46,7 +28,7 @@ Graft::Graft(const EventStore& base) {
     next_correlation_ = std::max(next_correlation_, args.correlation + 1);
   track_ = static_cast<std::uint32_t>(store_.tracks.size());
   store_.tracks.push_back(
-      {Kept(&store_.strings, "graph capture"), Kept(&store_.strings, "graph capture")});
+      {InPool(&store_.strings, "graph capture"), InPool(&store_.strings, "graph capture")});
 }
 
 std::uint8_t Graft::CategoryOf(std::string_view category) {
@@ -57,7 +39,7 @@ std::uint8_t Graft::CategoryOf(std::string_view category) {
   constexpr std::size_t kCategoriesMax = 255;
   if (found != store_.categories.end()) return at;
   if (store_.categories.size() >= kCategoriesMax) return kCategoriesMax - 1;
-  store_.categories.push_back(Kept(&store_.strings, category));
+  store_.categories.push_back(InPool(&store_.strings, category));
   return at;
 }
 
@@ -93,7 +75,8 @@ std::uint32_t Graft::TrackOf(const Track& track) {
   const auto [found, added] = tracks_.try_emplace({std::string(track.pid), std::string(track.tid)},
                                                   static_cast<std::uint32_t>(store_.tracks.size()));
   if (added) {
-    store_.tracks.push_back({Kept(&store_.strings, track.pid), Kept(&store_.strings, track.tid)});
+    store_.tracks.push_back(
+        {InPool(&store_.strings, track.pid), InPool(&store_.strings, track.tid)});
   }
   return found->second;
 }

@@ -53,7 +53,9 @@ class Machine {
     double end = begin + kCall;
     starts_.push_back(start);
     if (starts_.size() > queue) end = std::max(end, starts_[starts_.size() - 1 - queue] + 4);
-    text_.Runtime("cudaLaunchKernel", begin, end - begin, ++correlation_);
+    if (starts_.size() > recorded_after)
+      text_.Runtime("cudaLaunchKernel", begin, end - begin, correlation_ + 1);
+    ++correlation_;
     text_.Kernel(name, start, us, correlation_, stream);
     free_[stream] = start + us + kGap;
     event_[stream] = 0;
@@ -103,6 +105,7 @@ class Machine {
   }
 
   std::size_t queue = std::numeric_limits<std::size_t>::max();  // launches that fit
+  std::size_t recorded_after = 0;  // so many launches were made before the recording
 
  private:
   double& now() { return now_[thread_]; }

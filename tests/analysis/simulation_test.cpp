@@ -263,6 +263,67 @@ TEST_CASE("a full launch queue holds the host up") {
   CHECK(SavedMs(simulation, Scaled(loaded, "k", 0.5)) == doctest::Approx(saved).epsilon(0.01));
 }
 
+TEST_CASE("a queue that was full before the recording began holds the host up as well") {
+  // The first 400 launches were not recorded, their work was.
+  const auto run = [](double kernel) {
+    Machine machine;
+    machine.queue = 256;
+    machine.recorded_after = 400;
+    for (int i = 0; i < 900; ++i)
+      machine.Launch(i < 400 ? "before" : "k", i < 400 ? 40 : kernel).Host(2);
+    machine.Host(15000).Sync();
+    // What a call takes that does not wait.
+    for (int i = 0; i < 250; ++i)
+      machine.Launch("after", 1).Host(2);
+    machine.Sync();
+    return machine;
+  };
+  const Machine machine = run(40);
+  const Loaded loaded = machine.Recorded();
+  const Simulation simulation = SimulationOf(loaded);
+  CHECK(simulation.quality().launch_queue == 256);
+  const double saved = (machine.Wall() - run(20).Wall()) / 1000;
+  CHECK(saved > 4);
+  CHECK(SavedMs(simulation, Scaled(loaded, "k", 0.5)) == doctest::Approx(saved).epsilon(0.02));
+}
+
+TEST_CASE("a queue may be full at several lengths: calls return as queued work begins") {
+  const auto run = [](double copy) {
+    Machine machine;
+    machine.Host(10);
+    for (int i = 0; i < 1200; ++i) {
+      machine.queue = i < 600 ? 300 : 270;
+      machine.Launch(i % 20 == 0 ? "copy" : "k", i % 20 == 0 ? copy : 5);
+    }
+    machine.Host(3000).Sync();
+    return machine;
+  };
+  const Machine machine = run(2000);
+  const Loaded loaded = machine.Recorded();
+  const Simulation simulation = SimulationOf(loaded);
+  const double saved = (machine.Wall() - run(1000).Wall()) / 1000;
+  CHECK(saved > 50);
+  CHECK(SavedMs(simulation, Scaled(loaded, "copy", 0.5)) == doctest::Approx(saved).epsilon(0.03));
+}
+
+TEST_CASE("a slow launch that returns at any time is the host's own") {
+  // Every 100th call takes 3 ms, as loading code does; the GPU is never behind by a queue.
+  const auto run = [](double kernel) {
+    Machine machine;
+    for (int i = 0; i < 1200; ++i) {
+      machine.Launch("k", kernel);
+      if (i % 100 == 99) machine.Host(3000);
+    }
+    machine.Sync();
+    return machine;
+  };
+  const Loaded loaded = run(10).Recorded();
+  const Simulation simulation = SimulationOf(loaded);
+  CHECK(simulation.quality().launch_queue == 0);
+  const double saved = (run(10).Wall() - run(5).Wall()) / 1000;
+  CHECK(SavedMs(simulation, Scaled(loaded, "k", 0.5)) == doctest::Approx(saved).epsilon(0.03));
+}
+
 TEST_CASE("removed work takes its launch and its gap along") {
   // Ten pairs of a (50) and b (50) behind each other on the GPU: b leaves with its gap of 1.
   Machine machine;

@@ -162,7 +162,7 @@ TracePtr OpenPart(session::Workspace& workspace, const std::string& trace,
                   trace::WindowRequest window) {
   Job job;
   session::OpenOptions options;
-  options.window = std::move(window);
+  options.part.window = std::move(window);
   auto opened = workspace.Open(trace, job, options);
   REQUIRE_MESSAGE(opened.has_value(), (opened ? "" : opened.error().message));
   return opened->trace;
@@ -205,7 +205,7 @@ TEST_CASE("a part that was dropped is read again, and one of a changed file is s
 // ---- loads that go on
 
 const session::OpenOptions kAtOnce{
-    .capture = std::nullopt, .window = {}, .patience = std::chrono::milliseconds(0)};
+    .capture = std::nullopt, .part = {}, .patience = std::chrono::milliseconds(0)};
 
 // What is asked of the workspace becomes true.
 template <typename Condition>

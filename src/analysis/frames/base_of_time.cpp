@@ -101,7 +101,9 @@ class BaseFinder {
 
   void ChooseUnits() {
     if (OfferSteps(facts_, [&](FoundSteps found) { return Take(Draw(std::move(found))); })) return;
-    out_.reason = WhyNoSteps(facts_);
+    const NoSteps none = WhyNoSteps(facts_);
+    out_.reason = none.reason;
+    out_.part_of_pass = none.part_of_pass;
     const auto [start, end] = facts_.without_steps();
     out_.units = {{std::min(end, std::max(start, head())), end}};
     out_.by_completion = true;
@@ -109,7 +111,8 @@ class BaseFinder {
 
   bool Take(Units drawn) {
     if (facts_.gpu_work() && drawn.inside < kHoldsNearlyAll) return false;
-    if (drawn.found.inferred && !AreAlike(drawn.work_ns)) return false;
+    if (drawn.found.inferred && (!AreAlike(drawn.work_ns) || NoneIsOver(drawn.work_ns)))
+      return false;
     out_.source = drawn.found.source;
     out_.unit = drawn.found.unit;
     out_.name = std::move(drawn.found.name);
@@ -130,6 +133,19 @@ class BaseFinder {
       return static_cast<double>(ns) > kNextToNothing * static_cast<double>(most);
     });
     return 2 * static_cast<std::size_t>(some) > work_ns.size();
+  }
+
+  // A recording that was cut off while the GPU was at work of its first unit.
+  bool NoneIsOver(const std::vector<std::int64_t>& work_ns) const {
+    return facts_.cut && LastAtWork(work_ns) == 0;
+  }
+  // The unit whose work the GPU was at when the recording was cut off.
+  static std::size_t LastAtWork(const std::vector<std::int64_t>& work_ns) {
+    std::size_t last = 0;
+    for (std::size_t i = 0; i < work_ns.size(); ++i) {
+      if (work_ns[i] > 0) last = i;
+    }
+    return last;
   }
 
   // Places in `launched` and the latest completion of what was launched in the span.

@@ -46,6 +46,7 @@ struct BaseOfTime {
   std::string name;  // of the mark, scope or module; empty: none
   StepSource source = StepSource::kNone;
   std::string reason;                 // why no unit was found; empty if one was
+  bool part_of_pass = false;          // ... because layers were recorded, and no whole pass
   std::vector<FoundStep> host_units;  // host time of all units, by start
   std::vector<TimeSpan> units;        // what they take; the same places
   std::vector<StepHole> holes;        // in which units are missing

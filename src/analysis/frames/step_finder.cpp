@@ -4,11 +4,15 @@
 #include <map>
 #include <unordered_set>
 
+#include <fmt/format.h>
+
 #include "analysis/attribution/module_paths.h"
 #include "analysis/attribution/steps.h"
 #include "analysis/frames/engine_iterations.h"
 #include "analysis/frames/launch_sequence.h"
+#include "analysis/frames/layer_scopes.h"
 #include "analysis/frames/repetition.h"
+#include "base/text.h"
 #include "trace/step_mark.h"
 
 namespace jarvis::analysis {
@@ -27,30 +31,17 @@ bool IsPartOfStep(std::string_view name) {
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-// "request 17 of 32" -> "request * of *".
-std::string WithoutDigits(std::string_view name) {
-  std::string out;
-  for (const char c : name) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit) {
-      out += c;
-    } else if (out.empty() || out.back() != '*') {
-      out += '*';
-    }
-  }
-  return out;
-}
-
 class StepFinder {
  public:
-  StepFinder(const FrameFacts& facts, const StepTaker& take) : facts_(facts), take_(take) {}
+  StepFinder(const FrameFacts& facts, const StepTaker& take)
+      : facts_(facts), take_(take), layers_(facts) {}
 
   bool Run() {
     if (Offer(FromMarks())) return true;
     if (!facts_.host_events()) return false;
     CollectScopes();
     return Offer(FromEngine()) || Offer(FromModules()) || Offer(FromLoops()) ||
-           Offer(Repeating()) || Offer(FromKernels());
+           Offer(Repeating()) || OfferLayers() || Offer(FromKernels());
   }
 
  private:
@@ -161,6 +152,8 @@ class StepFinder {
       AddTo(module ? std::string(module_class.empty() ? name : module_class) : WithoutDigits(name),
             module, e, &known, &scopes_);
     }
+    std::erase_if(scopes_,
+                  [&](const Scope& scope) { return !scope.module && layers_.Has(scope.name); });
   }
 
   using Places = std::map<std::pair<bool, std::string>, std::size_t>;
@@ -272,6 +265,22 @@ class StepFinder {
     return out;
   }
 
+  // Passes, where no scope stands around them: from a layer to its next run.
+  bool OfferLayers() const {
+    return !layers_.empty() && (Offer(FromLayers(layers_.PassesFromLowest())) ||
+                                Offer(FromLayers(layers_.PassesFromFirst())));
+  }
+  FoundSteps FromLayers(const std::vector<std::int64_t>& starts) const {
+    if (starts.empty()) return {};
+    FoundSteps out = StartToStart(starts, Busy().end);
+    out.source = StepSource::kAnnotation;
+    out.unit = TimeUnit::kPass;
+    out.name = std::string(layers_.first());
+    out.to_the_end = true;
+    out.inferred = true;
+    return out;
+  }
+
   FoundSteps FromScope(const Scope& scope) const {
     std::vector<std::int64_t> starts;
     for (const EventIndex e : scope.events)
@@ -323,13 +332,15 @@ class StepFinder {
     return true;
   }
 
-  // What repeats within one launch, or within one call of a module, are layers: nobody's steps.
+  // What repeats within one launch, within one call of a module, or from layer to layer is a part
+  // of a pass: nobody's step.
   bool ArePartsOfOne(const std::vector<std::int64_t>& starts) const {
     const auto several_in = [&](std::int64_t from, std::int64_t to) {
       const auto first = std::lower_bound(starts.begin(), starts.end(), from);
       return std::upper_bound(first, starts.end(), to) - first > 1;
     };
     if (std::adjacent_find(starts.begin(), starts.end()) != starts.end()) return true;
+    if (layers_.ArePartsOfPass(starts)) return true;
     return std::any_of(scopes_.begin(), scopes_.end(), [&](const Scope& scope) {
       return scope.module &&
              std::any_of(scope.events.begin(), scope.events.end(),
@@ -349,6 +360,7 @@ class StepFinder {
 
   const FrameFacts& facts_;
   const StepTaker& take_;
+  LayerScopes layers_;
   std::vector<Scope> scopes_;  // by first start
   std::vector<Scope> loops_;   // of loaders and optimizers, by first start
 };
@@ -381,11 +393,22 @@ bool OfferSteps(const FrameFacts& facts, const StepTaker& take) {
   return StepFinder(facts, take).Run();
 }
 
-std::string_view WhyNoSteps(const FrameFacts& facts) {
+NoSteps WhyNoSteps(const FrameFacts& facts) {
   if (!facts.host_events())
-    return "no host events are recorded, so there is nothing that marks a step";
-  return "no ProfilerStep marks (schedule= with prof.step()), no annotation or module call that "
-         "repeats all over the recording, no kernel sequence that does";
+    return {"no host events are recorded, so there is nothing that marks a step"};
+  if (const LayerScopes layers(facts); !layers.empty() && layers.OfPartOfPass()) {
+    constexpr std::size_t kNameBytesMax = 80;
+    const auto named = [](std::string_view name) {
+      return OneLine(Utf8Prefix(name, kNameBytesMax));
+    };
+    return {fmt::format("no whole pass is in the recording, which goes from \"{}\" to \"{}\": what "
+                        "repeats in it are layers",
+                        named(layers.first()), named(layers.last())),
+            true};
+  }
+  return {
+      "no ProfilerStep marks (schedule= with prof.step()), no annotation or module call that "
+      "repeats all over the recording, no kernel sequence that does"};
 }
 
 }  // namespace jarvis::analysis

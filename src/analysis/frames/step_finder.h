@@ -52,10 +52,15 @@ using StepTaker = std::function<bool(FoundSteps found)>;
 // In this order: ProfilerStep#n, without host events those on
 // the GPU's streams; iterations and requests as an engine's annotations name them; calls of the
 // outermost module; iterations of a loader or an optimizer; an annotation that repeats over nearly
-// all of the thread's time; the period of the launched kernel sequence, if it covers nearly all. Of
-// modules and scopes a step is from one start to the next. No step goes on over a stretch in which
-// steps are missing.
+// all of the thread's time; the runs of a layer that scopes are named after; the period of the
+// launched kernel sequence, if it covers nearly all. What repeats from layer to layer is no step.
+// Of modules and scopes a step is from one start to the next. No step goes on over a stretch in
+// which steps are missing.
 bool OfferSteps(const FrameFacts& facts, const StepTaker& take);
-std::string_view WhyNoSteps(const FrameFacts& facts);
+struct NoSteps {
+  std::string reason;
+  bool part_of_pass = false;  // scopes of layers show that no whole pass was recorded
+};
+NoSteps WhyNoSteps(const FrameFacts& facts);
 
 }  // namespace jarvis::analysis

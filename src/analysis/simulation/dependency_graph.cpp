@@ -177,7 +177,8 @@ class GraphMaker {
     }
     const HostCall& call = recorded_.calls[c];
     const double lag = call.end - recorded_.works[room].start;
-    const bool waited = IsSlowLaunch(call, d_.calibration) && lag >= -2 && lag <= 25;
+    const bool waited =
+        IsSlowLaunch(call, d_.calibration) && IsReturnAfter(call, recorded_.works[room].start);
     AddEdge(begin, end, waited ? d_.calibration.UsualCall(call.name) : took, EdgeKind::kHostCall,
             c);
     if (waited || lag > kQueueReturn) {

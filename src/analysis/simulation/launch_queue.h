@@ -11,6 +11,9 @@
 namespace jarvis::analysis {
 
 inline constexpr double kQueueReturn = 4;  // us from the start that makes room to the call's return
+// As much later, or earlier by the two clocks, it may be.
+inline constexpr double kQueueReturnMax = 25;
+inline constexpr double kQueueEarlyMax = 2;
 
 struct LaunchQueue {
   std::uint32_t length = 0;  // launches that were outstanding when calls waited; 0: never full
@@ -23,5 +26,7 @@ LaunchQueue FindLaunchQueue(const RecordedWork& recorded, const Calibration& cal
 
 // A launch that takes this long compared with the usual one waited for something.
 bool IsSlowLaunch(const HostCall& call, const Calibration& calibration);
+// Whether a call returned because there was room from `room` on.
+bool IsReturnAfter(const HostCall& call, double room);
 
 }  // namespace jarvis::analysis

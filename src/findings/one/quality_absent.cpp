@@ -110,7 +110,9 @@ class AbsentParts {
   // Where communication takes a part of the step, a quality of its own says what it may be.
   void OtherRanks() {
     const std::int64_t world = trace_.trace().metadata.world_size.value_or(0);
-    if (world <= 1) return;
+    const auto& part = trace_.rank_part();
+    // What the file has is no lack of the recording.
+    if (world <= 1 || (part && static_cast<std::int64_t>(part->ranks.size()) >= world)) return;
     const bool told = std::any_of(list_.begin(), list_.end(), [](const Quality& one) {
       return one.code == "one_rank" && one.percent.value_or(0) > 0;
     });

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "findings/one/cpu_steps.h"
 #include "findings/one/quality_parts.h"
+#include "findings/one/rank_part_text.h"
 #include "findings/one/step_base.h"
 #include "findings/one/thresholds.h"
 #include "session/trace_frames.h"
@@ -78,7 +79,14 @@ class RecordingQualities {
     q.consequence = "All that is said is of this part; nothing is said about the rest.";
   }
 
+  void RankPart(const session::RankPart& part) {
+    Quality& q = Add("rank_of_file", Severity::kNote, RankPartText(part));
+    q.count = part.host_left_out + part.gpu_left_out;
+    q.consequence = LeftOutText(part);
+  }
+
   void Ranks() {
+    if (const auto& part = trace_.rank_part()) RankPart(*part);
     const analysis::MergedRanks merged = analysis::FindMergedRanks(
         trace_.events(), trace_.track_names(), trace_.tree().launch_processes());
     const std::vector<std::int64_t> ranks = merged.Ranks();
@@ -86,7 +94,8 @@ class RecordingQualities {
     if (ranks.size() >= 2) {
       Quality& q = Add("merged_ranks", Severity::kNote,
                        fmt::format("The file holds {} ranks ({}{}): totals are of all their GPUs "
-                                   "together; collectives tells them apart.",
+                                   "together; load_trace with `rank` reads one of them, "
+                                   "collectives judges the job.",
                                    ranks.size(), analysis::RankList(ranks),
                                    merged.assumed ? ", numbered in the order of the file" : ""));
       q.value = static_cast<double>(devices.size());
@@ -197,8 +206,11 @@ class RecordingQualities {
     if (world == 1 || (world == 0 && comm_ms <= 0)) return;
     const std::string who =
         metadata.rank ? fmt::format("rank {}", *metadata.rank) : std::string("one rank");
-    std::string text = world > 1 ? fmt::format("This is {} of {}", who, world)
-                                 : std::string("Collectives ran, so this is one rank of several");
+    const auto& part = trace_.rank_part();
+    std::string text =
+        part ? fmt::format("This is rank {} of {} in this file", part->rank, part->ranks.size())
+        : world > 1 ? fmt::format("This is {} of {}", who, world)
+                    : std::string("Collectives ran, so this is one rank of several");
     if (comm_ms > 0) {
       const auto steps = static_cast<double>(StepBaseOf(frames->frames, 1).count);
       text += fmt::format("; for {} ms{} nothing but collectives runs",
@@ -211,7 +223,9 @@ class RecordingQualities {
             ? "Waiting for other ranks and slow transfer look the same here: neither a cause nor a "
               "bandwidth can be told."
             : "Whether other ranks wait for this one cannot be told.";
-    q.record = "record all ranks over the same steps, and give their folder to collectives";
+    q.record = trace_.rank_part()
+                   ? "nothing: give this file to collectives, which sees all its ranks"
+                   : "record all ranks over the same steps, and give their folder to collectives";
     if (comm_ms > 0) TellEqualCalls(&q);
   }
 

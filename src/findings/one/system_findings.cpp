@@ -212,6 +212,13 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
 
 constexpr double kLargeCopies = 0.3;  // of the base
 
+// Then what is uploaded for it is as wide.
+bool ComputesInFp32(const Analysis& analysis) {
+  const std::string& precision = analysis.workload[WorkloadPart::kPrecision].value;
+  const auto has = [&](const char* bits) { return precision.find(bits) != std::string::npos; };
+  return has("32") && !has("16") && !has("8");
+}
+
 Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
   Finding f = SystemFinding("multi_kernel", "Multi-Kernel Analysis",
                             std::string(DirectionText(group.direction)) + " copies");
@@ -240,7 +247,10 @@ Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
     // Copies that take most of the time of a program that loads nothing bring what could stay.
     const bool loads = analysis.context.own_loader || analysis.context.worker_loader;
     if (!to_host && !loads && f.exclusive_ms >= kLargeCopies * analysis.base.total_ms) {
-      f.path_a.push_back({Advice::kKeepOnDevice, {}, {}});
+      f.path_b.push_back({Advice::kKeepOnDevice, {}, {}});
+      if (ComputesInFp32(analysis)) f.path_a.push_back({Advice::kHalveUploads, {}, {}});
+      // Nothing is left of what is not copied.
+      SetSavings(analysis, {f.exclusive_ms, f.exclusive_ms, f.exclusive_ms}, &f);
     } else {
       f.path_b.push_back({to_host ? Advice::kCopyBackAside : Advice::kPrefetchToDevice, {}, {}});
     }

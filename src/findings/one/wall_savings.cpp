@@ -315,9 +315,22 @@ class WallAsker {
     if (!way) way = OfEstimate(*finding);
     if (!way) return std::nullopt;
     const WallSaving saving = Ask(given(), *way);
-    if (HasAction(finding->path_a)) finding->wall_a = saving;
+    const bool half = Advises(finding->path_a, Advice::kHalveUploads);
+    if (HasAction(finding->path_a)) finding->wall_a = half ? Ask(given(), HalfOf(*way)) : saving;
     if (HasAction(finding->path_b)) finding->wall_b = saving;
     return finding->wall_a || finding->wall_b ? way : std::nullopt;
+  }
+
+  // The same for half of what goes.
+  static WayOut HalfOf(WayOut way) {
+    for (analysis::Change& change : way.changes) {
+      if (auto* scale = std::get_if<analysis::ScaleGpu>(&change)) {
+        for (double& factor : scale->factors)
+          factor = (1 + factor) / 2;
+      }
+    }
+    if (way.cap_ms) *way.cap_ms /= 2;
+    return way;
   }
 
   // What of communication is waiting for others is not known; without all of it a step would be

@@ -53,7 +53,7 @@ class MachineTeller {
         sizes_(sizes),
         out_(*out),
         metadata_(facts.trace.trace().metadata),
-        ranks_(metadata_.world_size.value_or(1)) {}
+        ranks_(std::max(metadata_.world_size.value_or(1), RanksOfPart())) {}
 
   void Run() {
     tensor_ = TensorParallel();
@@ -320,6 +320,7 @@ class MachineTeller {
   }
 
   void Parallelism() {
+    if (facts_.trace.rank_part() && !metadata_.world_size) return SingleRank();
     if (!metadata_.world_size && !metadata_.rank) return SingleRank();
     std::string text, evidence = "distributedInfo";
     const auto add = [&](std::string part) { text += (text.empty() ? "" : ", ") + part; };
@@ -344,10 +345,7 @@ class MachineTeller {
       }
       DataParallel(add);
     }
-    std::string ranks = fmt::format("rank {} of {}", metadata_.rank.value_or(0), ranks_);
-    if (ranks_ == 1) ranks = "1 rank";
-    if (metadata_.rank && !metadata_.world_size) ranks = fmt::format("rank {}", *metadata_.rank);
-    add(std::move(ranks));
+    add(RankText());
     out_.Set(WorkloadPart::kParallelism, std::move(text), Certainty::kRecorded,
              std::move(evidence));
   }
@@ -362,6 +360,22 @@ class MachineTeller {
     }
   }
 
+  std::int64_t RanksOfPart() const {
+    const auto& part = facts_.trace.rank_part();
+    return part ? static_cast<std::int64_t>(part->ranks.size()) : 1;
+  }
+
+  // Which rank of how many the trace is.
+  std::string RankText() const {
+    if (const auto& part = facts_.trace.rank_part()) {
+      const std::string job = ranks_ > RanksOfPart() ? fmt::format(", job of {}", ranks_) : "";
+      return fmt::format("rank {} of {} in this file{}", part->rank, part->ranks.size(), job);
+    }
+    if (metadata_.rank && !metadata_.world_size) return fmt::format("rank {}", *metadata_.rank);
+    if (ranks_ == 1) return "1 rank";
+    return fmt::format("rank {} of {}", metadata_.rank.value_or(0), ranks_);
+  }
+
   std::size_t RanksInFile() const {
     return analysis::FindMergedRanks(facts_.trace.events(), facts_.trace.track_names(),
                                      facts_.trace.tree().launch_processes())
@@ -370,12 +384,15 @@ class MachineTeller {
   }
 
   void SingleRank() {
-    if (Kernels({"nccl", "rccl", "cross_device_reduce", "multimem_all"}).count > 0) {
-      out_.Set(WorkloadPart::kParallelism, "several ranks, of which one is recorded",
-               Certainty::kInferred, "communication kernels");
+    constexpr const char* kProcesses = "processes that launch GPU work";
+    if (facts_.trace.rank_part()) {
+      out_.Set(WorkloadPart::kParallelism, RankText(), Certainty::kRecorded, kProcesses);
     } else if (const std::size_t ranks = RanksInFile(); ranks > 1) {
       out_.Set(WorkloadPart::kParallelism, fmt::format("{} ranks in one file", ranks),
-               Certainty::kRecorded, "processes that launch GPU work");
+               Certainty::kRecorded, kProcesses);
+    } else if (Kernels({"nccl", "rccl", "cross_device_reduce", "multimem_all"}).count > 0) {
+      out_.Set(WorkloadPart::kParallelism, "several ranks, of which one is recorded",
+               Certainty::kInferred, "communication kernels");
     } else if (facts_.gpu_us > 0) {
       out_.Set(WorkloadPart::kParallelism, "1 rank", Certainty::kInferred,
                "no communication, no distributedInfo");

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "findings/one/model_names.h"
 #include "perf/iteration_annotation.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::findings {
 namespace {
@@ -337,6 +338,8 @@ class ModelTeller {
 
   void Layers() {
     if (OnlyNorms()) return NormLayers();
+    // Of a part of a pass nobody knows how many there are beyond it.
+    if (session::FramesOf(facts_.trace, Job()).value()->frames.base.part_of_pass) return;
     if (main_ != nullptr) {
       if (const ModulePlace* layer = LayerModule(facts_, *main_)) {
         const bool blocks = layer->name.ends_with("Bottleneck") || layer->name == "BasicBlock";

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "findings/one/workload_model.h"
 #include "perf/iteration_annotation.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::findings {
 namespace {
@@ -545,7 +546,9 @@ class PhaseTeller {
                           PipelineTask().starts_with("zero-shot") ? ", one a candidate label" : "");
     }
     const RepeatedWork repeated = RepeatedKernels(facts_);
-    if (passes_ == 1 && !out_[WorkloadPart::kLayers].known() && repeated.count >= 4 &&
+    // What is known to repeat from layer to layer is no work of its own.
+    const bool layers = session::FramesOf(facts_.trace, Job()).value()->frames.base.part_of_pass;
+    if (passes_ == 1 && !layers && !out_[WorkloadPart::kLayers].known() && repeated.count >= 4 &&
         repeated.share >= kRepeatedAll) {
       text += fmt::format("{}its work repeated {} times", text.empty() ? "" : ", ", repeated.count);
       out_.repeats = repeated.count;

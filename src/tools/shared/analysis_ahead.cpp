@@ -5,6 +5,7 @@
 
 #include "perf/model_rows.h"
 #include "tools/shared/category_choice.h"
+#include "tools/shared/rank_choice.h"
 
 namespace jarvis::tools {
 
@@ -13,7 +14,8 @@ AnalysisAhead::AnalysisAhead(session::Workspace& workspace, Json arguments) {
     thread_ = std::jthread([this, &workspace, arguments = std::move(arguments)] {
       try {
         perf::BuiltinRows();  // are there when the trace is
-        static_cast<void>(AnalyzeTrace(workspace, arguments, job_));
+        if (const auto one = OneRankOf(workspace, arguments, job_))
+          static_cast<void>(AnalyzeTrace(workspace, one->arguments, job_));
       } catch (const std::exception&) {
         // Thrown again where it is asked for.
       }

@@ -12,8 +12,8 @@ namespace jarvis::tools {
 
 class AnalysisAhead {
  public:
-  // Arguments trace, platform and extension, as the tools take them. What is wrong with them is
-  // told by the tool that is asked.
+  // Arguments trace, platform and extension, as the tools take them; of a file with several ranks
+  // OneRankOf is analysed. What is wrong with them is told by the tool that is asked.
   AnalysisAhead(session::Workspace& workspace, Json arguments);
   AnalysisAhead(const AnalysisAhead&) = delete;
   AnalysisAhead& operator=(const AnalysisAhead&) = delete;

@@ -8,27 +8,29 @@ namespace jarvis::tools {
 namespace {
 
 // The call that waits further for what is still loading.
-std::string LoadAgain(const std::string& path, const trace::WindowRequest& window) {
+std::string LoadAgain(const std::string& path, const session::PartRequest& part) {
   Json arguments = {{"trace", path}};
+  const trace::WindowRequest& window = part.window;
   if (!window.steps.empty()) arguments["steps"] = window.steps;
   if (window.from_ms) arguments["from_ms"] = *window.from_ms;
   if (window.to_ms) arguments["to_ms"] = *window.to_ms;
+  if (part.rank) arguments["rank"] = *part.rank;
   return "load_trace " + DumpLine(arguments);
 }
 
 }  // namespace
 
 Result<session::Opened> OpenTraceFully(session::Workspace& workspace, const Json& arguments,
-                                       Job& job, const trace::WindowRequest& window) {
+                                       Job& job, const session::PartRequest& part) {
   session::OpenOptions options;
   if (!job.patient()) options.patience = workspace.options().patience;
   options.capture = TextArgument(arguments, "capture");
-  options.window = window;
+  options.part = part;
   JV_ASSIGN(session::Opened opened,
             workspace.Open(arguments.at("trace").get<std::string>(), job, options));
   if (opened.trace != nullptr) return opened;
   Error loading{ErrorCode::kLoading, fmt::format("\"{}\" is still loading", opened.path),
-                LoadAgain(opened.path, opened.window), opened.percent};
+                LoadAgain(opened.path, opened.part), opened.percent};
   return tl::make_unexpected(std::move(loading));
 }
 

@@ -16,10 +16,10 @@ using TracePtr = std::shared_ptr<const session::LoadedTrace>;
 // The trace that the argument `trace` names. kLoading when it is not there within the workspace's
 // patience: handed on, it becomes the answer "still loading".
 Result<TracePtr> OpenTrace(session::Workspace& workspace, const Json& arguments, Job& job);
-// The same with all that the workspace says of it; `trace` is never null. `window`: the part of the
-// recording that is meant.
+// The same with all that the workspace says of it; `trace` is never null. `part`: of the file,
+// which is meant.
 Result<session::Opened> OpenTraceFully(session::Workspace& workspace, const Json& arguments,
-                                       Job& job, const trace::WindowRequest& window = {});
+                                       Job& job, const session::PartRequest& part = {});
 
 // The argument, or nothing if it was not given.
 std::optional<std::string> TextArgument(const Json& arguments, const char* name);

@@ -6,6 +6,7 @@
 #include "documents/frame_text.h"
 #include "findings/one/quality.h"
 #include "output/number_format.h"
+#include "session/file_ranks.h"
 #include "session/trace_bound.h"
 #include "session/trace_frames.h"
 #include "tools/shared/arguments.h"
@@ -33,8 +34,9 @@ std::string StepsText(const std::vector<analysis::Step>& steps) {
   return fmt::format("{} ({}-{})", steps.size(), steps.front().number, steps.back().number);
 }
 
-trace::WindowRequest WindowOf(const Json& arguments) {
-  trace::WindowRequest window;
+session::PartRequest PartOf(const Json& arguments) {
+  session::PartRequest part;
+  trace::WindowRequest& window = part.window;
   window.steps = TextArgument(arguments, "steps").value_or("");
   const auto ms = [&](const char* name) {
     const auto given = arguments.find(name);
@@ -42,7 +44,9 @@ trace::WindowRequest WindowOf(const Json& arguments) {
   };
   window.from_ms = ms("from_ms");
   window.to_ms = ms("to_ms");
-  return window;
+  const auto rank = arguments.find("rank");
+  if (rank != arguments.end()) part.rank = rank->get<std::int64_t>();
+  return part;
 }
 
 // What part of the recording was read; null: all of it.
@@ -55,6 +59,18 @@ Json PartFacts(const trace::Trace& trace) {
           {"steps", window.steps.empty() ? Json(nullptr) : Json(window.steps)},
           {"events", window.events},
           {"text_bytes_read", window.text_read}};
+}
+
+// The ranks of a file with several; null: it is one.
+Json RankFacts(const std::vector<session::RankWork>& ranks) {
+  if (ranks.empty()) return nullptr;
+  Json list = Json::array();
+  for (const session::RankWork& one : ranks) {
+    list.push_back({{"rank", one.rank},
+                    {"busy_ms", output::Rounded(one.busy_ms)},
+                    {"without_communication_ms", output::Rounded(one.own_ms)}});
+  }
+  return list;
 }
 
 // What a recorder of its own kind tells.
@@ -98,6 +114,10 @@ Json Facts(const session::LoadedTrace& trace, const analysis::TimeFrames& frames
   facts["text_bytes"] = events.text_bytes;
   facts["events"] = events.elements;
   if (Json part = PartFacts(trace.trace()); !part.is_null()) facts["part"] = std::move(part);
+  if (const auto& rank = trace.rank_part()) {
+    facts["events_left_out"] = rank->host_left_out + rank->gpu_left_out;
+    facts["ranks"] = RankFacts(rank->ranks);
+  }
   facts["dialect"] = events.dialect.Name();
   const std::string device = DeviceText(trace);
   facts["device"] = device.empty() ? Json(nullptr) : Json(device);
@@ -129,6 +149,10 @@ Json Facts(const session::LoadedTrace& trace, const analysis::TimeFrames& frames
 // "1200 events"; of a part of a recording also what part.
 std::string EventsText(const session::LoadedTrace& trace) {
   const std::uint64_t all = trace.events().elements;
+  if (const auto& rank = trace.rank_part()) {
+    return fmt::format("rank {} of {} in the file: {} of {} events", rank->rank, rank->ranks.size(),
+                       trace.events().size(), all);
+  }
   const auto& window = trace.trace().window;
   if (!window) return fmt::format("{} events", all);
   return fmt::format("{} of {} events, {} to {} of {} ms{}", window->events, all,
@@ -207,7 +231,7 @@ std::vector<std::string> NotesOf(const session::Opened& opened, std::uint64_t me
 
 Result<Answer> LoadTrace(session::Workspace& workspace, const Json& arguments, Job& job) {
   JV_ASSIGN(const session::Opened opened,
-            OpenTraceFully(workspace, arguments, job, WindowOf(arguments)));
+            OpenTraceFully(workspace, arguments, job, PartOf(arguments)));
   const TracePtr& trace = opened.trace;
   // Beside others it makes the frames, too.
   JV_ASSIGN(const auto quality, findings::QualityOf(*trace, job));
@@ -227,9 +251,16 @@ Result<Answer> LoadTrace(session::Workspace& workspace, const Json& arguments, J
   if (std::string note = CaptureNote(trace->capture()); !note.empty())
     answer.notes.push_back(std::move(note));
   const Json same = {{"trace", trace->id()}};
+  const session::FileRanks ranks = session::RanksOf(*trace);
+  if (ranks.several()) {
+    const std::vector<session::RankWork> work = session::WorkOfRanks(*trace, ranks);
+    answer.facts["ranks"] = RankFacts(work);
+    Json one = {{"trace", trace->path()}, {"rank", *session::RankThatBounds(work)}};
+    answer.next.push_back({"load_trace", std::move(one), "the rank that bounds the job, alone"});
+  }
   if (trace->timeline()) {
-    answer.next = {{"gpu_timeline", same, "how the GPU spent the window"},
-                   {"ops_summary", same, "which ops took the time"}};
+    answer.next.push_back({"gpu_timeline", same, "how the GPU spent the window"});
+    answer.next.push_back({"ops_summary", same, "which ops took the time"});
   }
   return answer;
 }

@@ -1,0 +1,50 @@
+#include "findings/one/rank_part_text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/number_text.h"
+#include "session/file_ranks.h"
+
+namespace jarvis::findings {
+
+std::string RankPartText(const session::RankPart& part) {
+  constexpr std::size_t kTold = 8;
+  const session::RankWork& own = part.own();
+  std::string others;
+  double least = own.own_ms;
+  double most = own.own_ms;
+  for (const session::RankWork& one : part.ranks) {
+    least = std::min(least, one.own_ms);
+    most = std::max(most, one.own_ms);
+    if (one.rank == part.rank) continue;
+    others += fmt::format("{}rank {}: {} ms", others.empty() ? "" : ", ", one.rank,
+                          ShortNumber(one.own_ms));
+  }
+  if (part.ranks.size() > kTold)
+    others = fmt::format("all ranks: {} to {} ms", ShortNumber(least), ShortNumber(most));
+  const bool alike = least >= (1 - session::kRanksAlike) * most;
+  const bool bounds = !alike && session::RankThatBounds(part.ranks) == part.rank;
+  return fmt::format(
+      "All figures are of rank {} of the {} in this file{}{}: apart from communication its GPU "
+      "works for {} ms of the recording; {}{}. jarvis collectives FILE judges the job as a whole, "
+      "--rank N picks another rank.",
+      part.rank, part.ranks.size(), part.assumed ? ", numbered in the order of the file" : "",
+      bounds ? ", the one that bounds the job" : "", ShortNumber(own.own_ms), others,
+      alike ? " (alike)" : "");
+}
+
+std::string LeftOutText(const session::RankPart& part) {
+  std::string text = fmt::format(
+      "{} host events and {} pieces of GPU work of other ranks and processes are left out.",
+      part.host_left_out, part.gpu_left_out);
+  if (part.gpu_shared) {
+    text +=
+        " Another one works on a GPU of the same number: if that is the same GPU, this one's idle "
+        "time may be the other's work.";
+  }
+  return text;
+}
+
+}  // namespace jarvis::findings

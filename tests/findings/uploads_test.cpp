@@ -1,0 +1,85 @@
+// What each pass uploads again: kept on the GPU, or half as many bytes.
+#include <algorithm>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "findings/one/wall_classes.h"
+#include "support/analyzed.h"
+
+namespace jarvis::findings {
+namespace {
+
+using testing::Analyze;
+using testing::Analyzed;
+using testing::Shapes;
+using testing::TraceText;
+
+// Three steps of ten modules, each of which uploads from pinned memory for so long and multiplies
+// for 100 us.
+TraceText Uploads(double upload, bool fp32, bool loader = false) {
+  const char* type = fp32 ? "float" : "c10::BFloat16";
+  const char* kernel = fp32 ? "ampere_sgemm_128x128_tn" : "ampere_bf16_s16816gemm_bf16_128x128_tn";
+  TraceText text;
+  double at = 0;
+  double gpu = 50;
+  int id = 0;
+  for (int step = 0; step < 3; ++step) {
+    const double begin = at;
+    if (loader)
+      text.Annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", at, 5);
+    at += 10;
+    for (int i = 0; i < 10; ++i) {
+      text.Op("aten::copy_", at, 20).Runtime("cudaMemcpyAsync", at + 5, 10, ++id);
+      gpu = std::max(gpu, at + 20);
+      text.Memcpy("Memcpy HtoD (Pinned -> Device)", gpu, upload, id, 7, R"("bytes":67108864)");
+      gpu += upload;
+      text.OpWithKernel("aten::mm", at + 30, 20, kernel, gpu + 5, 100, ++id,
+                        Shapes("[[512,4096],[4096,4096]]", type));
+      gpu += 105;
+      at += 60;
+    }
+    text.Runtime("cudaDeviceSynchronize", at, gpu + 10 - at, ++id);
+    at = gpu + 20;
+    text.Annotation(fmt::format("ProfilerStep#{}", step + 1), begin, at - begin);
+  }
+  return text;
+}
+
+bool Keeps(const Finding& finding) {
+  return Advises(finding.path_b, Advice::kKeepOnDevice);
+}
+
+TEST_CASE("uploads that take most of each step are kept on the GPU, or halved") {
+  const Analyzed one = Analyze(Uploads(1000, true));
+  const Finding* finding = one.Find("multi_kernel", "H2D copies");
+  REQUIRE(finding != nullptr);
+  CHECK(Keeps(*finding));
+  CHECK(Advises(finding->path_a, Advice::kHalveUploads));
+  REQUIRE((finding->wall_a && finding->wall_b));
+  CHECK(finding->wall_b->ms.mid == doctest::Approx(3 * 10 * 1.0).epsilon(0.05));
+  CHECK(finding->wall_a->ms.mid == doctest::Approx(3 * 10 * 0.5).epsilon(0.05));
+  CHECK(BestWall(*finding) == &*finding->wall_b);
+}
+
+TEST_CASE("what is in half the bits already is not halved again") {
+  const Analyzed one = Analyze(Uploads(1000, false));
+  const Finding* finding = one.Find("multi_kernel", "H2D copies");
+  REQUIRE(finding != nullptr);
+  CHECK(Keeps(*finding));
+  CHECK_FALSE(Advises(finding->path_a, Advice::kHalveUploads));
+}
+
+TEST_CASE("inputs of a loader, and uploads that are a small part, are copied ahead") {
+  const Analyzed loads = Analyze(Uploads(1000, true, true));
+  const Finding* batches = loads.Find("multi_kernel", "H2D copies");
+  REQUIRE(batches != nullptr);
+  CHECK_FALSE(Keeps(*batches));
+  CHECK(Advises(batches->path_b, Advice::kPrefetchToDevice));
+  const Analyzed small = Analyze(Uploads(30, true));
+  const Finding* part = small.Find("multi_kernel", "H2D copies");
+  CHECK((part == nullptr || !Keeps(*part)));
+}
+
+}  // namespace
+}  // namespace jarvis::findings
