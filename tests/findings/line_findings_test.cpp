@@ -52,18 +52,18 @@ const Finding* Of(const Analyzed& one, Pattern pattern) {
   return nullptr;
 }
 
-constexpr std::string_view kGemm = "nvjet_tst_128x256_64x4_2x1_v_bz_coopA_TNT";
+constexpr std::string_view kGemmKernel = "nvjet_tst_128x256_64x4_2x1_v_bz_coopA_TNT";
 constexpr std::string_view kFlash2 =
     "void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, "
     "cutlass::bfloat16_t, Flash_kernel_traits<128, 128, 64, 4, cutlass::bfloat16_t>>, false, "
     "false, false, false, true, true, false>(Flash_fwd_params)";
-constexpr std::string_view kAdd =
+constexpr std::string_view kAddKernel =
     "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
     "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)";
-constexpr std::string_view kMul =
+constexpr std::string_view kMulKernel =
     "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, float, "
     "float, at::native::binary_internal::MulFunctor<float> >, std::array<char*, 3ul> >(int)";
-constexpr std::string_view kCopy =
+constexpr std::string_view kCopyKernel =
     "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<"
     "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() "
     "const::{lambda()#10}::operator()() const::{lambda(c10::BFloat16)#1}> >(int)";
@@ -114,7 +114,7 @@ TEST_CASE("predicates hold where they should, and their denials elsewhere") {
 
 TEST_CASE("attention of an older generation is told where the GPU is newer") {
   const Finding* finding = nullptr;
-  const Analyzed newer = Repeated({{kGemm, 50}, {kFlash2, 200}});
+  const Analyzed newer = Repeated({{kGemmKernel, 50}, {kFlash2, 200}});
   finding = Of(newer, Pattern::kAttentionGeneration);
   REQUIRE(finding != nullptr);
   CHECK(finding->time_ms == doctest::Approx(8));
@@ -128,7 +128,7 @@ TEST_CASE("attention of an older generation is told where the GPU is newer") {
                     "A100"),
            Pattern::kAttentionGeneration) == nullptr);
   // Kernels made for the GPU.
-  CHECK(Of(Repeated({{kGemm, 50},
+  CHECK(Of(Repeated({{kGemmKernel, 50},
                      {"void cutlass::device_kernel<flash::enable_sm90<flash::FlashAttnFwdSm90<"
                       "flash::CollectiveMainloopFwdSm90<2, cute::tuple<cute::C<1>>>>>>(int)",
                       200}}),
@@ -136,7 +136,8 @@ TEST_CASE("attention of an older generation is told where the GPU is newer") {
 }
 
 TEST_CASE("pointwise kernels in a row keep the time of the longest") {
-  const Analyzed one = Repeated({{kGemm, 100}, {kAdd, 30}, {kMul, 50}, {kAdd, 20}}, "A100");
+  const Analyzed one =
+      Repeated({{kGemmKernel, 100}, {kAddKernel, 30}, {kMulKernel, 50}, {kAddKernel, 20}}, "A100");
   const Finding* finding = Of(one, Pattern::kPassesInARow);
   REQUIRE(finding != nullptr);
   CHECK(finding->time_ms == doctest::Approx(4));
@@ -144,41 +145,43 @@ TEST_CASE("pointwise kernels in a row keep the time of the longest") {
   CHECK(finding->change_b->savings_ms.high == doctest::Approx(40 * 0.050));
   CHECK(finding->change_b->savings_ms.low == doctest::Approx(0.3 * 40 * 0.050));
   // One pass between two products has nothing to be fused with.
-  CHECK(Of(Repeated({{kGemm, 100}, {kAdd, 100}}, "A100"), Pattern::kPassesInARow) == nullptr);
+  CHECK(Of(Repeated({{kGemmKernel, 100}, {kAddKernel, 100}}, "A100"), Pattern::kPassesInARow) ==
+        nullptr);
   // What a compiler made is as fused as it gets.
-  CHECK(Of(Repeated({{kGemm, 100}, {"triton_poi_fused_add_0", 30}, {"triton_poi_fused_mul_1", 50}},
-                    "A100"),
+  CHECK(Of(Repeated(
+               {{kGemmKernel, 100}, {"triton_poi_fused_add_0", 30}, {"triton_poi_fused_mul_1", 50}},
+               "A100"),
            Pattern::kPassesInARow) == nullptr);
 }
 
 TEST_CASE("copies beside attention are told apart from those elsewhere") {
-  const Analyzed beside = Repeated({{kGemm, 100}, {kCopy, 40}, {kFlash2, 100}}, "A100");
+  const Analyzed beside = Repeated({{kGemmKernel, 100}, {kCopyKernel, 40}, {kFlash2, 100}}, "A100");
   CHECK(Of(beside, Pattern::kAttentionLayout) != nullptr);
   CHECK(Of(beside, Pattern::kLayoutLeft) == nullptr);
   const Analyzed apart = Repeated({{kFlash2, 100},
-                                   {kGemm, 50},
-                                   {kGemm, 50},
-                                   {kGemm, 50},
-                                   {kCopy, 40},
-                                   {kGemm, 50},
-                                   {kGemm, 50},
-                                   {kGemm, 50}},
+                                   {kGemmKernel, 50},
+                                   {kGemmKernel, 50},
+                                   {kGemmKernel, 50},
+                                   {kCopyKernel, 40},
+                                   {kGemmKernel, 50},
+                                   {kGemmKernel, 50},
+                                   {kGemmKernel, 50}},
                                   "A100");
   CHECK(Of(apart, Pattern::kAttentionLayout) == nullptr);
 }
 
 TEST_CASE("a product in Triton of one's own is told, the libraries' are not") {
-  const Analyzed own = Repeated({{"matmul_kernel", 300}, {kAdd, 5}}, "A100");
+  const Analyzed own = Repeated({{"matmul_kernel", 300}, {kAddKernel, 5}}, "A100");
   REQUIRE(Of(own, Pattern::kHandwrittenProduct) != nullptr);
   CHECK(Of(own, Pattern::kHandwrittenProduct)->other_kernels == 0);
-  CHECK(
-      Of(Repeated({{"ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn", 300}, {kAdd, 5}},
-                  "A100"),
-         Pattern::kHandwrittenProduct) == nullptr);
+  CHECK(Of(Repeated({{"ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn", 300},
+                     {kAddKernel, 5}},
+                    "A100"),
+           Pattern::kHandwrittenProduct) == nullptr);
 }
 
 TEST_CASE("kernels below three percent of computing are no line of their own") {
-  CHECK(Of(Repeated({{kGemm, 2000}, {"matmul_kernel", 20}}), Pattern::kHandwrittenProduct) ==
+  CHECK(Of(Repeated({{kGemmKernel, 2000}, {"matmul_kernel", 20}}), Pattern::kHandwrittenProduct) ==
         nullptr);
 }
 
