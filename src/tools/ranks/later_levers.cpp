@@ -163,12 +163,13 @@ std::vector<LaterLever> LaterLevers(const JobView& job) {
       levers.push_back({"on every rank: " + lever.title,
                         ms,
                         lever.paths,
-                        {.b = capped(lever.bounds.b), .a = capped(lever.bounds.a)}});
+                        {.b = capped(lever.bounds.b), .a = capped(lever.bounds.a)},
+                        std::min(ms, lever.expected_ms)});
       ++taken;
     }
   }
   std::stable_sort(levers.begin(), levers.end(), [](const LaterLever& a, const LaterLever& b) {
-    return a.at_most_ms > b.at_most_ms;
+    return a.expected_ms.value_or(a.at_most_ms) > b.expected_ms.value_or(b.at_most_ms);
   });
   return levers;
 }
@@ -177,16 +178,22 @@ std::vector<JobChange> ChangesOf(const JobView& job) {
   std::vector<JobChange> changes;
   for (const analysis::JobLever& lever : job.story.levers) {
     if (lever.kind == analysis::LeverKind::kStarvedLate) continue;
-    changes.push_back(
-        {LeverText(job, lever), PathsOf(job, lever), MillisOf(lever.saved_ns), false, {}, false});
+    changes.push_back({LeverText(job, lever),
+                       PathsOf(job, lever),
+                       MillisOf(lever.saved_ns),
+                       false,
+                       {},
+                       false,
+                       MillisOf(lever.saved_ns)});
   }
   const bool later = job.story.starved_ranks > 0 && !changes.empty();
   for (LaterLever& lever : LaterLevers(job)) {
     changes.push_back({std::move(lever.change), std::move(lever.paths), lever.at_most_ms, true,
-                       lever.bounds, later});
+                       lever.bounds, later, lever.expected_ms.value_or(lever.at_most_ms)});
   }
-  std::stable_sort(changes.begin(), changes.end(),
-                   [](const JobChange& a, const JobChange& b) { return a.ms > b.ms; });
+  std::stable_sort(changes.begin(), changes.end(), [](const JobChange& a, const JobChange& b) {
+    return a.expected_ms > b.expected_ms;
+  });
   return changes;
 }
 

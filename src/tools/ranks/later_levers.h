@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct LaterLever {
   double at_most_ms = 0;  // of the way that saves most; 0: none is sized
   PathTexts paths;
   PathBounds bounds;
+  std::optional<double> expected_ms;  // by which it is ordered; absent: what is possible at most
 };
 
 // Where ranks have no trace: how much longer the recorded ones spent in collectives, together, than
@@ -34,9 +36,10 @@ struct JobChange {
   std::string change;
   PathTexts paths;
   double ms = 0;
-  bool at_most = false;  // `ms` is a bound; 0: not sized
-  PathBounds bounds;     // of each way, of a bound
-  bool later = false;    // shows once hosts have their processors
+  bool at_most = false;    // `ms` is a bound; 0: not sized
+  PathBounds bounds;       // of each way, of a bound
+  bool later = false;      // shows once hosts have their processors
+  double expected_ms = 0;  // by which it is ordered
 };
 // The most first; a lever that is a part of another is not among them.
 std::vector<JobChange> ChangesOf(const JobView& job);

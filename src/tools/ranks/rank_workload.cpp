@@ -75,6 +75,10 @@ double MostMs(const findings::Finding& finding) {
   return finding.savings_ms ? finding.savings_ms->high : finding.bound_ms.value_or(0);
 }
 
+double ExpectedMs(const findings::Finding& finding) {
+  return finding.savings_ms ? finding.savings_ms->mid : finding.bound_ms.value_or(0);
+}
+
 // Ways out without savings in their words: those are of this rank's wall time, which is waiting.
 RankWorkload::Lever LeverOf(const findings::Analysis& analysis, const findings::Finding& finding) {
   findings::Finding plain = finding;
@@ -86,6 +90,7 @@ RankWorkload::Lever LeverOf(const findings::Analysis& analysis, const findings::
   RankWorkload::Lever lever;
   lever.title = text.title;
   lever.at_most_ms = MostMs(finding);
+  lever.expected_ms = ExpectedMs(finding);
   // A way's own change, and never more than the finding.
   const auto bound = [&](const std::optional<findings::Change>& change) {
     const double ms = change ? change->savings_ms.high : 0;
@@ -168,7 +173,7 @@ RankWorkload WorkloadOf(const findings::Analysis& analysis, std::int64_t rank) {
       levers.push_back(&finding);
   }
   std::stable_sort(levers.begin(), levers.end(),
-                   [](const auto* a, const auto* b) { return MostMs(*a) > MostMs(*b); });
+                   [](const auto* a, const auto* b) { return ExpectedMs(*a) > ExpectedMs(*b); });
   for (const findings::Finding* finding : levers) {
     if (made.levers.size() == kLeversKept) break;
     made.levers.push_back(LeverOf(analysis, *finding));

@@ -34,9 +34,10 @@ struct RankWorkload {
   struct Lever {
     std::string title;
     PathTexts paths;
-    double at_most_ms = 0;  // of every rank
-    PathBounds bounds;      // of each way
-    bool of_host = false;   // idle time by what the host does
+    double at_most_ms = 0;   // of every rank
+    double expected_ms = 0;  // the middle
+    PathBounds bounds;       // of each way
+    bool of_host = false;    // idle time by what the host does
   };
   // Its largest findings but communication, which the job's ranks tell more of; the most first.
   std::vector<Lever> levers;
