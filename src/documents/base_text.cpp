@@ -365,10 +365,10 @@ std::string BaseSentence(const findings::Analysis& analysis) {
   const findings::WallBase& wall = analysis.wall;
   if (wall.known && base.Percent(wall.profiler_ms) >= kPartShown) {
     text += fmt::format(
-        " Recording Python stacks slows the host by {} of it. Without them it takes {}; savings "
-        "refer "
-        "to that. Record without stacks first.",
-        EachMs(analysis, wall.profiler_ms), EachMs(analysis, SavingBaseMs(analysis)));
+        " Recording Python stacks adds {} to it. Without them the {} takes {}, and savings refer "
+        "to "
+        "that. Record without stacks first.",
+        EachMs(analysis, wall.profiler_ms), base.unit, EachMs(analysis, SavingBaseMs(analysis)));
   }
   if (wall.known && base.Percent(wall.first_calls_ms) >= kPartShown)
     text += fmt::format(

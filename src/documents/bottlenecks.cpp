@@ -125,7 +125,8 @@ std::set<trace::EventIndex> EventsOf(const findings::Analysis& analysis,
                      : std::set<trace::EventIndex>(own.begin(), own.end());
 }
 
-// Ops are named by the first of them, chains and parts of a step by what is wrong with them.
+// What is wrong, and the first of the ops that it is about; of chains and parts of a step the
+// former.
 std::string FindingCell(const findings::Analysis& analysis, const findings::Finding& finding) {
   const std::string title = DraftText(analysis, finding).title;
   const std::size_t ops = title.find(": `");
@@ -137,7 +138,7 @@ std::string FindingCell(const findings::Analysis& analysis, const findings::Find
       std::string_view(title).substr(ops + 3).starts_with(first->name.substr(0, kEnough));
   if (!named) return WithoutDirectories(ShortTitle(title));
   // Shapes stand beside what is to be done about it.
-  std::string cell = title.substr(ops + 2);
+  std::string cell = title;
   const std::string args = " " + ArgsText(first->args);
   if (const std::size_t at = cell.find(args + " and "); at != std::string::npos)
     cell.erase(at, args.size());

@@ -124,7 +124,7 @@ std::string ImpactSentence(const findings::Analysis& analysis, const findings::F
     case findings::EstimateMethod::kTarget: {
       const auto& change = finding.change_a ? finding.change_a : finding.change_b;
       if (!change) return text + ".";
-      return text + fmt::format(" at {} ({}).", change->target, change->source);
+      return text + fmt::format(", assuming {} ({}).", change->target, change->source);
     }
     default: return text + "; a rough estimate without a performance model.";
   }

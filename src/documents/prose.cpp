@@ -127,7 +127,7 @@ std::string SavesText(const findings::Analysis& analysis, const findings::Findin
   if (finding.by_hand != nullptr) return AddedSaves(analysis, finding, wall);
   if (change && RowOf(analysis, finding) != nullptr) {
     if (change->savings_ms.high <= 0) return "";
-    return fmt::format("Saves {} {} at {} ({}).",
+    return fmt::format("Saves {} {}, assuming {} ({}).",
                        EachRange(analysis, wall ? wall->ms : change->savings_ms),
                        wall ? UnitPhrase(analysis) : "of GPU time", change->target, change->source);
   }

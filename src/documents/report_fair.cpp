@@ -252,8 +252,9 @@ std::string Fair::FirstSentence() const {
     std::string ranks;
     for (const findings::Finding* one : group)
       ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", one->global_rank);
-    text += fmt::format("{}({}) {}, {}{}", told == 1 ? " First: " : "; ", ranks,
-                        FirstClause(words.action), saves, less ? " on top of those before" : "");
+    text +=
+        fmt::format("{}({}) {}, {}{}", told == 1 ? " First: " : "; ", ranks,
+                    FirstClause(words.action), saves, less ? " on top of the previous ones" : "");
   }
   return text.empty() ? text : text + ".";
 }

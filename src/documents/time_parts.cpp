@@ -139,7 +139,7 @@ std::string_view WhyUnassessed(const findings::Analysis& analysis) {
   if (lacks("no_shapes"))
     return "Ops were recorded without shapes. Record with `record_shapes=True`.";
   if (analysis.platform.empty()) return "The GPU is unknown. Name it with the argument `platform`.";
-  return "No performance model covers the ops that launch them.";
+  return "No performance model covers the ops that launch these kernels.";
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ class AnalysisQualities {
                                         : "The peak rates of the trace's GPU are unknown.");
     q.evidence = in_.device;
     q.consequence = "Efficiency and savings against the roofline are unknown.";
-    q.record = "give platform: a name (MI300X, H100...) or a JSON file";
+    q.record = "nothing new: pass `platform`, a GPU name (MI300X, H100, ...) or a JSON file";
   }
 
   void DeviceByUnits() {
@@ -76,7 +76,7 @@ class AnalysisQualities {
                     units->family));
     q.consequence = fmt::format("Efficiency and savings are relative to {}{}.", in_.platform,
                                 in_.platform == units->family ? "" : ", the slowest of these");
-    q.record = "give platform: a name (MI300X, H100...) or a JSON file";
+    q.record = "nothing new: pass `platform`, a GPU name (MI300X, H100, ...) or a JSON file";
   }
 
   // The platform is another device than that of the trace, or all of a card of which the trace has

@@ -127,12 +127,12 @@ class ScopeQualities {
   void EngineStep() {
     const bool ahead = in_.frames->frames.whole.unrecorded_ns > 0;
     std::string text = "One engine step is recorded";
+    if (!samples_) text += ", without sampling";
     if (ahead) {
       text +=
           "; the GPU is still running an earlier one when it starts, because scheduling is "
           "asynchronous";
     }
-    if (!samples_) text += "; it contains no sampling";
     Quality& q = Add("engine_step", text + ".");
     const bool decodes =
         in_.workload[WorkloadPart::kPhase].value.find("decode") != std::string::npos;
@@ -160,8 +160,8 @@ class ScopeQualities {
     q.unit = "%";
     q.consequence = "That may be the program's own Python, a library's C code or a sleep.";
     q.record =
-        "one more short run with with_stack=True, to see where the host is (its times will be "
-        "inflated)";
+        "one more short run with stacks (with_stack=True), to see where the host is; ignore its "
+        "times";
   }
 
   // Whether the verdict would be another one if recording had cost nothing.

@@ -232,7 +232,7 @@ class MachineTeller {
       if (share < 0.97) text += fmt::format(" {:.0f}%", 100 * share);
     }
     if (accidental > kAccidentalShown * facts_.ComputeUs() && !us.contains("fp64"))
-      text += fmt::format(", fp64 operands in {} ms of other ops", ThreeDigits(accidental / 1000));
+      text += fmt::format(", fp64 operands in other ops ({} ms)", ThreeDigits(accidental / 1000));
     if (Kernels({"fp8kvcachedatatype)1", "qkve4m3"}).count > 0) text += ", fp8 cache";
     out_.Set(WorkloadPart::kPrecision, std::move(text), Certainty::kRecorded,
              "time of GEMMs, attention and convolutions by kernel names and operands");

@@ -279,7 +279,7 @@ class ModelTeller {
                                      [](const AttentionSizes& one) { return one.IsOfPrompts(); });
     if (prompts && Ops({"conv_transpose2d"}).count > 0) {
       *why += "; few queries over all image tokens, transposed convolutions";
-      name += " with a promptable mask decoder (as Segment Anything has)";
+      name += " with a promptable mask decoder (like Segment Anything)";
     }
     return name;
   }

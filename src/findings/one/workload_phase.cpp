@@ -321,7 +321,7 @@ class PhaseTeller {
   void Input() {
     if (!sizes_.image && sizes_.made) {
       out_.Set(WorkloadPart::kInput,
-               fmt::format("makes {} x {} pixels", sizes_.made->first, sizes_.made->second),
+               fmt::format("output {} x {} pixels", sizes_.made->first, sizes_.made->second),
                Certainty::kRecorded, "convolution to three channels");
       return;
     }
