@@ -55,7 +55,7 @@ TEST_CASE("first calls lead, with their time, their step and what they take late
   REQUIRE_FALSE(leading.empty());
   CHECK(leading[0]->code == "first_calls");
   CHECK(MsOf(*q) == "60.0 ms");
-  CHECK(ShareOf(*q).find(" % of the trace") != std::string::npos);
+  CHECK(ShareOf(*q).find("% of the trace") != std::string::npos);
 }
 
 TEST_CASE("a little of it is not told") {

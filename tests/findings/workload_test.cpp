@@ -489,8 +489,8 @@ TEST_CASE("real traces") {
       {"sam-masks-a100",
        "trace",
        {{Part::kFamily,
-         "ViT-H (vision transformer) with a promptable mask decoder (as Segment "
-         "Anything has)"},
+         "ViT-H (vision transformer) with a promptable mask decoder (like "
+         "Segment Anything)"},
         {Part::kLayers, "32"},
         {Part::kPhase, "forward only (inference)"},
         {Part::kDevice, "A100-SXM4-80GB"}}},

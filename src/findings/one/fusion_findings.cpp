@@ -339,8 +339,7 @@ class FusionFindingMaker {
       f->path_b = {{Advice::kRule, {}, {}}};
     } else if (std::any_of(facts.begin(), facts.end(), of_library)) {
       f->path_b = {
-          NoWay("the class multiplies by hand, so that no setting of transformers switches "
-                "it")};
+          NoWay("the class computes attention itself, so no setting of transformers changes it")};
     }
   }
 

@@ -125,7 +125,7 @@ class ModelTeller {
                             100 * ShareOfCompute(place.gpu_us));
     }
     out_.Set(WorkloadPart::kComponents, std::move(others), Certainty::kRecorded,
-             "module calls beside the model's, by their share of the time of computing");
+             "module calls beside the model's, by their share of the compute time");
   }
 
   // "[param|pytorch.model.alex_net|0|0|0|measure|forward]": PARAM names what it runs.
