@@ -174,7 +174,10 @@ std::vector<std::string> LeverRows::Row(const ActionGroup& group) const {
   const findings::Range after = AfterOf(group);
   cells[0] = fmt::format("{}", fmt::join(numbers, ", "));
   cells[2] = fmt::format("{}", fmt::join(titles, "; "));
-  if (!later) cells[3] = SumRange(analysis_, AloneOf(group)) + WhyWide(*group.front());
+  const findings::Range alone = AloneOf(group);
+  // A sum with a low end is no upper bound.
+  if (!later)
+    cells[3] = SumRange(analysis_, alone) + (alone.low > 0 ? "" : WhyWide(*group.front()));
   cells[4] = AfterText(Expected(analysis_, after), SumRange(analysis_, after),
                        SumShare(analysis_, after)) +
              ShowsAfter(analysis_, *group.front());
@@ -217,9 +220,11 @@ std::vector<std::string> UncoveredRow(const findings::Analysis& analysis) {
   const std::string dash(kAbsentText);
   std::vector<std::string> names;
   double bound_ms = 0;
-  bool assessed = true;
+  bool assessed = true, kernels = true;
   for (const findings::UncoveredLine& line : analysis.uncovered) {
     assessed = assessed && line.bound_ms;
+    kernels = kernels && line.work && *line.work != ledger::WorkKind::kHostCopy &&
+              !ledger::IsCommunication(*line.work);
     bound_ms += line.bound_ms.value_or(0);
     if (names.size() == kUncoveredMost) continue;
     names.push_back(fmt::format(
@@ -228,8 +233,9 @@ std::vector<std::string> UncoveredRow(const findings::Analysis& analysis) {
   }
   if (analysis.uncovered.size() > names.size()) names.push_back("others");
   return {dash,
-          assessed ? "No recommendation covers these kernels: profile them with hardware counters"
-                   : "Not assessed: see below what to record",
+          !assessed ? "Not assessed: see below what to record"
+          : kernels ? "No recommendation covers these kernels: profile them with hardware counters"
+                    : "No recommendation covers this time",
           fmt::format("{}", fmt::join(names, "; ")),
           assessed ? fmt::format("at most {}", EachMs(analysis, bound_ms)) : "not assessed",
           "not in the total",

@@ -359,7 +359,7 @@ class PhaseTeller {
     }
     if (sizes_.has_experts && tokens > 0) {
       const bool shared = facts_.trace.trace().metadata.world_size.value_or(1) > 1;
-      out_.Set(WorkloadPart::kBatch, fmt::format("{} tokens{}", tokens, shared ? " a rank" : ""),
+      out_.Set(WorkloadPart::kBatch, fmt::format("{} tokens{}", tokens, shared ? " per rank" : ""),
                Certainty::kRecorded, "rows of the longest GEMMs");
     } else if (tokens > 0) {
       const bool tells = ContainsNoCase(out_[WorkloadPart::kFamily].value, "transformer");
