@@ -283,7 +283,7 @@ std::string FrontOf(std::string_view report, std::string_view until, std::size_t
     }
     // No page renders it, and what the report has below is not here.
     ReplaceIn(&text, "&lt;", "<");
-    ReplaceIn(&text, documents::kFurtherRow, "Further findings, in the report");
+    ReplaceIn(&text, documents::kFurtherRow, "Further findings (see the report)");
     front += text + "\n";
     ++lines;
   }

@@ -48,28 +48,28 @@ std::string BoundPhrase(const findings::Analysis& analysis) {
     case ledger::BoundKind::kUnknown: return "";
     case ledger::BoundKind::kBalanced:
       return fmt::format(
-          "balanced: {}; faster kernels alone save at most {}, a faster host alone at most {}",
+          "Balanced: {}; faster kernels alone could save up to {}, a faster host alone up to {}",
           work, EachMs(analysis, all - host), EachMs(analysis, all - gpu));
     case ledger::BoundKind::kCommunication:
-      return fmt::format("bound by exposed communication ({} of waiting or transfer): {}",
+      return fmt::format("Communication-bound ({} of exposed waiting or transfer): {}",
                          EachMs(analysis, MillisOf(analysis.base.balance.exposed_comm_ns)), work);
     case ledger::BoundKind::kCopies:
-      return fmt::format("bound by copies between host and device ({} that nothing hides): {}",
+      return fmt::format("Bound by copies between host and device ({} exposed): {}",
                          EachMs(analysis, MillisOf(books.wall.Of(ledger::WorkKind::kHostCopy))),
                          work);
     case ledger::BoundKind::kHost: {
       const auto& idle = books.wall.idle_ns;
       const std::int64_t input = books.wall.Of(ledger::IdleCause::kInput);
       if (input > 0 && input == *std::max_element(idle.begin(), idle.end()))
-        return fmt::format("input-bound: {}", work);
-      return fmt::format("host-bound: {}", work);
+        return fmt::format("Input-bound: {}", work);
+      return fmt::format("Host-bound: {}", work);
     }
     case ledger::BoundKind::kGpu: return fmt::format("GPU-bound: {}", work);
     case ledger::BoundKind::kInTurns: break;
   }
   if (host + gpu >= kInTurns * all && host + gpu <= 1.2 * all)
-    return "host and GPU work mostly one after the other: " + work;
-  return "host and GPU wait for each other in turns: " + work;
+    return "Host and GPU mostly work one after the other: " + work;
+  return "Host and GPU wait for each other in turn: " + work;
 }
 
 // GPU work that no step launched, and that was not launched before the recording.
@@ -124,13 +124,13 @@ std::string ApartText(const findings::Analysis& analysis) {
   };
   const analysis::BaseOfTime& base = frames.base;
   add(base.unrecorded_ns - frames.holes_ns(),
-      base.head.foreign.empty() ? "in which the GPU works on what is not recorded"
-                                : "in which the GPU is at work launched before the recording");
+      base.head.foreign.empty() ? "in which the GPU runs work that is not in the trace"
+                                : "of GPU work launched before the trace");
   const bool numbered = std::all_of(frames.base.holes.begin(), frames.base.holes.end(),
                                     [](const auto& hole) { return hole.first.has_value(); });
-  add(frames.holes_ns(), numbered ? "between steps that are not recorded"
-                                  : "between steps in which nothing is recorded");
-  add(OutsideNs(analysis), "of GPU work outside of the steps");
+  add(frames.holes_ns(),
+      numbered ? "of steps that were not recorded" : "between steps without any recorded event");
+  add(OutsideNs(analysis), "of GPU work outside the steps");
   if (base.warm_estimated)
     add(base.one_time_ns, "of one-time initialization (first launches, set-up, memory)");
   if (frames.apart()) {
@@ -174,7 +174,7 @@ bool HasOps(const findings::Analysis& analysis) {
 }
 
 std::string CallsTitle(const findings::Analysis& analysis) {
-  return analysis.base.count <= 1 ? "Calls" : "Calls a " + analysis.base.unit;
+  return analysis.base.count <= 1 ? "Calls" : "Calls per " + analysis.base.unit;
 }
 
 std::string EachCalls(const findings::Analysis& analysis, std::uint64_t calls, double foreign) {
@@ -197,7 +197,12 @@ std::string EachRange(const findings::Analysis& analysis, const findings::Range&
 std::string UnitPhrase(const findings::Analysis& analysis) {
   const findings::StepBase& base = analysis.base;
   if (base.count <= 1) return "of the " + base.unit;
-  return (base.unit.starts_with('i') ? "an " : "a ") + base.unit;
+  return "per " + base.unit;
+}
+
+std::string SavingTitle(const findings::Analysis& analysis) {
+  const findings::StepBase& base = analysis.base;
+  return base.count <= 1 ? "Saving on its own" : "Saving per " + base.unit + " on its own";
 }
 
 std::string UnitTitle(const findings::Analysis& analysis) {
@@ -241,9 +246,9 @@ std::string OfSavingBase(const findings::Analysis& analysis) {
   const bool steady = WithoutFirstCalls(analysis);
   if (!pauses && !steady) return "";
   return fmt::format(" of the {} without {}", analysis.base.unit,
-                     pauses && steady ? "the profiler's pauses and first calls"
-                     : pauses         ? "the profiler's pauses"
-                                      : "first calls");
+                     pauses && steady ? "profiler overhead and one-time initialization"
+                     : pauses         ? "profiler overhead"
+                                      : "one-time initialization");
 }
 
 findings::Range TogetherMs(const findings::Analysis& analysis) {
@@ -259,7 +264,7 @@ std::string TogetherSentence(const findings::Analysis& analysis) {
         return finding.bound_ms && findings::BestWall(finding) == nullptr;
       });
   return fmt::format("All recommendations{} together save {} {} ({}{}).",
-                     bounded ? ", communication apart," : "", TogetherRange(analysis),
+                     bounded ? " except those for communication" : "", TogetherRange(analysis),
                      UnitPhrase(analysis), TogetherShare(analysis), OfSavingBase(analysis));
 }
 
@@ -309,17 +314,16 @@ std::string WorkPhrase(const findings::Analysis& analysis) {
   const double foreign = MillisOf(Length(analysis.frames->frames.foreign_busy));
   if (busy <= 0 && foreign > 0) {
     return fmt::format(
-        "none of the GPU work that it launches is recorded; meanwhile the GPU works for {} on what "
-        "was launched before the recording",
+        "none of the GPU work that it launches is recorded; meanwhile the GPU is busy for {} with "
+        "work launched before the trace",
         Ms(foreign));
   }
   if (analysis.base.Percent(exposed) < kExposedTold)
-    return fmt::format("the GPU works for {} of it ({})", EachMs(analysis, busy),
+    return fmt::format("the GPU is busy for {} of it ({})", EachMs(analysis, busy),
                        BaseShare(analysis, busy));
   const double own = busy - exposed;
   return fmt::format(
-      "the GPU computes or copies for {} of it ({}), and for {} ({}) only "
-      "communicates",
+      "the GPU computes or copies for {} of it ({}) and only communicates for {} ({})",
       EachMs(analysis, own), BaseShare(analysis, own), EachMs(analysis, exposed),
       BaseShare(analysis, exposed));
 }
@@ -330,12 +334,12 @@ std::string UnitLength(const findings::Analysis& analysis) {
   std::string text =
       fmt::format("{}: {}", Capitalised(UnitTitle(analysis)), Ms(analysis.base.unit_ms()));
   if (analysis.frames->frames.base.warm_estimated)
-    text += " (estimated: the recorded pass without its one-time work)";
+    text += " (estimate: the recorded pass without its one-time work)";
   if (const auto spread = SpreadOf(analysis)) {
     const std::size_t cycle = analysis.frames->frames.base.regimes.cycle;
-    text += fmt::format(
-        " ({} to {}, {})", Ms(spread->least_ms), Ms(spread->most_ms),
-        cycle > 1 ? fmt::format("in cycles of {}", cycle) : "the longest " + spread->longest);
+    text += fmt::format(" ({} to {}, {})", Ms(spread->least_ms), Ms(spread->most_ms),
+                        cycle > 1 ? fmt::format("repeating every {} {}s", cycle, analysis.base.unit)
+                                  : "longest: " + spread->longest);
   }
   return text;
 }
@@ -353,23 +357,25 @@ std::string BaseSentence(const findings::Analysis& analysis) {
   const findings::StepBase& base = analysis.base;
   std::string text = UnitLength(analysis) + "; " + WorkPhrase(analysis);
   const std::string bound = BoundPhrase(analysis);
-  if (!bound.empty()) text += "; " + bound;
-  text += "." + ApartText(analysis);
+  text += '.';
+  if (!bound.empty()) text += " " + bound + ".";
+  text += ApartText(analysis);
   if (analysis.frames->frames.base.part_of_pass)
-    text += " No whole pass is in the recording: what repeats in it are layers.";
+    text += " The recording holds no whole pass: what repeats in it are layers.";
   const findings::WallBase& wall = analysis.wall;
   if (wall.known && base.Percent(wall.profiler_ms) >= kPartShown) {
     text += fmt::format(
-        " Recording Python stacks holds the host up for {} of it: without them, which is the first "
-        "thing to record, it takes {}, and savings are of that.",
-        EachMs(analysis, wall.profiler_ms), EachMs(analysis, SavingBaseMs(analysis)));
+        " Recording Python stacks adds {} to it. Without them the {} takes {}, and savings refer "
+        "to "
+        "that. Record without stacks first.",
+        EachMs(analysis, wall.profiler_ms), base.unit, EachMs(analysis, SavingBaseMs(analysis)));
   }
   if (wall.known && base.Percent(wall.first_calls_ms) >= kPartShown)
     text += fmt::format(
-        " {} of the {} are first calls, which happen once{}.",
-        EachMs(analysis, wall.first_calls_ms), base.unit,
+        " {} of the {} is one-time initialization{}.", EachMs(analysis, wall.first_calls_ms),
+        base.unit,
         WithoutFirstCalls(analysis)
-            ? ": savings are of the " + EachMs(analysis, SavingBaseMs(analysis)) + " without them"
+            ? "; savings refer to the " + EachMs(analysis, SavingBaseMs(analysis)) + " without it"
             : "");
   const std::string pace = IterationSentence(analysis.frames->iterations);
   return pace.empty() ? text : text + " " + pace;
@@ -382,20 +388,20 @@ void AddHostRows(const findings::Analysis& analysis, double busy, MarkdownTable*
   const double all = analysis.base.total_ms;
   const double host = std::min(MillisOf(analysis.frames->books.host.alone_ns), all);
   table->Row({"Host work", EachMs(analysis, host), BaseShare(analysis, host)});
-  table->Row({"Faster GPU work alone saves at most", EachMs(analysis, all - host),
+  table->Row({"Faster GPU work alone saves up to", EachMs(analysis, all - host),
               BaseShare(analysis, all - host)});
-  table->Row({"A faster host alone saves at most", EachMs(analysis, all - std::min(busy, all)),
+  table->Row({"A faster host alone saves up to", EachMs(analysis, all - std::min(busy, all)),
               BaseShare(analysis, all - std::min(busy, all))});
   const findings::WallBase& wall = analysis.wall;
   if (wall.known) {
-    table->Row({"If GPU work took no time", EachMs(analysis, wall.host_floor_ms),
+    table->Row({"Wall time if GPU work took no time", EachMs(analysis, wall.host_floor_ms),
                 std::string(kAbsentText)});
-    table->Row({"What savings are of", EachMs(analysis, SavingBaseMs(analysis)),
+    table->Row({"Time that savings refer to", EachMs(analysis, SavingBaseMs(analysis)),
                 std::string(kAbsentText)});
-    table->Row(
-        {"First calls in it", EachMs(analysis, wall.first_calls_ms), std::string(kAbsentText)});
+    table->Row({"One-time initialization in it", EachMs(analysis, wall.first_calls_ms),
+                std::string(kAbsentText)});
     if (wall.profiler_ms > 0) {
-      table->Row({"The profiler's pauses in it", EachMs(analysis, wall.profiler_ms),
+      table->Row({"Profiler overhead in it", EachMs(analysis, wall.profiler_ms),
                   std::string(kAbsentText)});
     }
   }
@@ -407,7 +413,7 @@ std::string ToldTable(const findings::Analysis& analysis) {
   const analysis::TimeFrames& frames = analysis.frames->frames;
   const double busy = MillisOf(analysis.base.balance.busy_ns());
   MarkdownTable table({"Of the " + analysis.base.unit, "Value", "Share"});
-  table.Row({"GPU works", EachMs(analysis, busy), BaseShare(analysis, busy)});
+  table.Row({"GPU busy", EachMs(analysis, busy), BaseShare(analysis, busy)});
   const double exposed = MillisOf(analysis.base.balance.exposed_comm_ns);
   if (exposed > 0) {
     table.Row({"GPU computes or copies", EachMs(analysis, busy - exposed),
@@ -419,14 +425,14 @@ std::string ToldTable(const findings::Analysis& analysis) {
   const auto row = [&](const char* name, double ms) {
     table.Row({name, Ms(ms), std::string(kAbsentText)});
   };
-  row("Left out: GPU at work of before, or at none that is recorded",
+  row("Left out: GPU work launched before the trace or not recorded",
       MillisOf(frames.base.unrecorded_ns - frames.holes_ns()));
   if (!frames.base.holes.empty())
-    row("Left out: between steps that are not recorded", MillisOf(frames.holes_ns()));
+    row("Left out: between recorded steps", MillisOf(frames.holes_ns()));
   if (frames.base.warm_estimated)
-    row("Left out: what only a first pass takes", MillisOf(frames.base.one_time_ns));
+    row("Left out: one-time initialization", MillisOf(frames.base.one_time_ns));
   if (const std::int64_t outside = OutsideNs(analysis); outside > 0)
-    row("Left out: GPU work outside of the steps", MillisOf(outside));
+    row("Left out: GPU work outside the steps", MillisOf(outside));
   if (const auto spread = SpreadOf(analysis)) {
     row("Shortest step", spread->least_ms);
     row("Longest step", spread->most_ms);
@@ -434,9 +440,9 @@ std::string ToldTable(const findings::Analysis& analysis) {
   for (const OddGroup& one : OddGroups(analysis))
     row("Left out, each", one.mean_ms());
   if (const auto pace = PaceOf(analysis.frames->iterations)) {
-    row("GPU work of an iteration", pace->busy_ms);
-    if (pace->period_ms) row("Begin to begin of iterations", *pace->period_ms);
-    if (pace->between_ms) row("Behind the annotation of an iteration", *pace->between_ms);
+    row("GPU work per iteration", pace->busy_ms);
+    if (pace->period_ms) row("Start to start of iterations", *pace->period_ms);
+    if (pace->between_ms) row("After the annotation of an iteration", *pace->between_ms);
     if (pace->per_second) {
       table.Row({pace->period_ms ? "Generated tokens/s" : "Generated tokens/s, at most",
                  PerSecond(*pace->per_second), std::string(kAbsentText)});
@@ -444,9 +450,9 @@ std::string ToldTable(const findings::Analysis& analysis) {
   }
   AddHostRows(analysis, busy, &table);
   if (const findings::Operation* calls = EqualCallsOf(analysis)) {
-    table.Row({"Shortest of equal products", fmt::format("{:.0f} µs", calls->min_us),
+    table.Row({"Shortest of equal GEMMs", fmt::format("{:.0f} µs", calls->min_us),
                std::string(kAbsentText)});
-    table.Row({"Longest of equal products", fmt::format("{:.0f} µs", calls->max_us),
+    table.Row({"Longest of equal GEMMs", fmt::format("{:.0f} µs", calls->max_us),
                std::string(kAbsentText)});
   }
   if (analysis.wall.together_ms) {

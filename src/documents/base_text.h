@@ -17,8 +17,12 @@ std::string EachCalls(const findings::Analysis& analysis, std::uint64_t calls, d
 
 std::string EachMs(const findings::Analysis& analysis, double ms);
 std::string EachRange(const findings::Analysis& analysis, const findings::Range& ms);
-// "of the step", "a step", "an iteration", "of the recording": what follows a time of EachMs.
+// "of the step", "per step", "of the recording": what follows a time of EachMs.
 std::string UnitPhrase(const findings::Analysis& analysis);
+// Titles of columns: what a change saves on its own ("Saving per step on its own"), and what it
+// adds to those ranked before it.
+std::string SavingTitle(const findings::Analysis& analysis);
+inline constexpr std::string_view kExtraSavingTitle = "On top of the rows above";
 // "step", "step (mean of 6)", "iteration (mean of 10)", "recording".
 std::string UnitTitle(const findings::Analysis& analysis);
 // Share of the base; a dash where the base is not known.
@@ -42,7 +46,7 @@ std::string SumShare(const findings::Analysis& analysis, const findings::Range& 
 findings::Range TogetherMs(const findings::Analysis& analysis);
 std::string TogetherRange(const findings::Analysis& analysis);
 std::string TogetherShare(const findings::Analysis& analysis);
-// "All recommendations together save 31.4 to 36.0 ms a step (31.4% to 36.0%)." REQUIRES:
+// "All recommendations together save 31.4 to 36.0 ms per step (31.4% to 36.0%)." REQUIRES:
 // wall.together_ms.
 std::string TogetherSentence(const findings::Analysis& analysis);
 
@@ -50,9 +54,9 @@ std::string TogetherSentence(const findings::Analysis& analysis);
 double OwnMs(const findings::Operation& operation);
 double OwnMs(const findings::CategoryAnalysis& category);
 
-// "Step (mean of 4): 214.9 ms (210 to 220 ms, the longest ProfilerStep#552)".
+// "Step (mean of 4): 214.9 ms (210 to 220 ms, longest: ProfilerStep#552)".
 std::string UnitLength(const findings::Analysis& analysis);
-// "At most 165 ms a step (76.5%), measured in the trace."
+// "At most 165 ms per step (76.5%), measured in the trace."
 std::string MeasuredBound(const findings::Analysis& analysis, double ms);
 // " Left out: 425 ms in one odd step (...)."; empty: nothing is.
 std::string LeftOut(const findings::Analysis& analysis);

@@ -98,8 +98,7 @@ std::string OperationCell(const findings::Operation& operation) {
       !operation.kernels.empty()) {
     const findings::KernelShare& first = operation.kernels.front();
     const bool most = 2 * first.total_us > operation.gpu_us;
-    return fmt::format("Kernels launched outside of any op, {} {}",
-                       most ? "most of it" : "the most time in",
+    return fmt::format("Kernels launched outside any op, {} {}", most ? "mostly" : "the longest",
                        Code(analysis::ShortKernelName(first.name), 60));
   }
   const std::string args = ArgsText(operation.args);
@@ -126,7 +125,8 @@ std::set<trace::EventIndex> EventsOf(const findings::Analysis& analysis,
                      : std::set<trace::EventIndex>(own.begin(), own.end());
 }
 
-// Ops are named by the first of them, chains and parts of a step by what is wrong with them.
+// What is wrong, and the first of the ops that it is about; of chains and parts of a step the
+// former.
 std::string FindingCell(const findings::Analysis& analysis, const findings::Finding& finding) {
   const std::string title = DraftText(analysis, finding).title;
   const std::size_t ops = title.find(": `");
@@ -138,19 +138,19 @@ std::string FindingCell(const findings::Analysis& analysis, const findings::Find
       std::string_view(title).substr(ops + 3).starts_with(first->name.substr(0, kEnough));
   if (!named) return WithoutDirectories(ShortTitle(title));
   // Shapes stand beside what is to be done about it.
-  std::string cell = title.substr(ops + 2);
+  std::string cell = title;
   const std::string args = " " + ArgsText(first->args);
   if (const std::size_t at = cell.find(args + " and "); at != std::string::npos)
     cell.erase(at, args.size());
   return cell;
 }
 
-// ", the part of its 11.1 ms that nothing hides": of what runs beside other work, which costs
+// ", the exposed part of its 11.1 ms": of what runs beside other work, which costs
 // nothing; empty where that is next to nothing.
 std::string HiddenPart(const findings::Analysis& analysis, double ms, double exposed_ms) {
   constexpr double kAll = 0.9;
   if (exposed_ms >= kAll * ms) return "";
-  return fmt::format(", the part of its {} that nothing hides", EachMs(analysis, ms));
+  return fmt::format(", the exposed part of its {}", EachMs(analysis, ms));
 }
 
 // The GPU's time by what is to be done about it: a finding's work is one row, whatever ops it
@@ -238,9 +238,9 @@ void AddCommunication(const findings::Analysis& analysis, std::vector<Bottleneck
     const double exposed = std::min(sum.exposed_ms, own);
     const bool hidden = sum.exposed_ms <= own && sum.total_ms > 1.01 * exposed;
     out->push_back(
-        {fmt::format("{}, {}{} that computing does not hide", Code(name, 60),
-                     CallsOfUnit(analysis, sum.calls),
-                     hidden ? ", the part of their " + EachMs(analysis, sum.total_ms) : ""),
+        {fmt::format("{}, {}, {}", Code(name, 60), CallsOfUnit(analysis, sum.calls),
+                     hidden ? "the exposed part of their " + EachMs(analysis, sum.total_ms)
+                            : "not overlapped with computation"),
          exposed, false, std::string(kAbsentText), priority});
   }
 }
@@ -252,8 +252,9 @@ void AddHost(const findings::Analysis& analysis, std::vector<Bottleneck>* out) {
     // Its own time stands in the next column.
     if (finding.host->kind == findings::HostCauseKind::kSection || finding.host->ramp)
       title = title.substr(0, title.rfind(", "));
-    const bool says =
-        title.starts_with("GPU idle") || title.find("the GPU has nothing") != title.npos;
+    const bool says = finding.host->kind == findings::HostCauseKind::kSection ||
+                      finding.host->kind == findings::HostCauseKind::kReplayGap ||
+                      finding.host->ahead;
     out->push_back({(says ? "" : "GPU idle: ") + WithoutDirectories(title),
                     IdleMs(analysis, *finding.host), false, std::string(kAbsentText),
                     finding.global_rank});
@@ -324,7 +325,8 @@ std::string BottleneckTable(const findings::Analysis& analysis, std::size_t rows
   }
   return WithoutEmptyColumns(
              {"Rank", "Operation", gpus > 1 ? fmt::format("Time (mean of {} GPUs)", gpus) : "Time",
-              "% Compute", "Share of the " + analysis.base.unit, "Achieved", "Priority"},
+              "Share of compute time", "Share of the " + analysis.base.unit, "Achieved",
+              "Priority"},
              table) +
          "\n";
 }

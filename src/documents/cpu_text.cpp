@@ -28,7 +28,7 @@ std::string PartName(const findings::CpuSteps& cpu, findings::CpuPart part) {
     case findings::CpuPart::kOtherOps: return "Other ops";
     case findings::CpuPart::kNoOp: break;
   }
-  return "In no op: Python, or nothing that was recorded";
+  return "Outside ops: Python or unrecorded code";
 }
 
 // "Forward, in ops" is "forward" in a list of parts that are in ops.

@@ -6,6 +6,6 @@
 
 namespace jarvis::documents {
 
-inline constexpr std::string_view kFurtherRow = "Further findings, below";
+inline constexpr std::string_view kFurtherRow = "Further findings (listed below)";
 
 }  // namespace jarvis::documents

@@ -66,7 +66,7 @@ std::string SectionName(const findings::Analysis& analysis, const HostCause& cau
   if (!cause.within.empty()) return Code(cause.within, kNameMax);
   if (cause.loading) return "Data loading";
   if (!cause.places.empty() && 4 * cause.places.front().ms >= cause.total_ms)
-    return "Host work, the most in " + PlaceName(cause.places.front().name) + ",";
+    return "Host work, largest part in " + PlaceName(cause.places.front().name) + ",";
   if (cause.before.empty() || cause.after.empty()) return "Host work";
   return fmt::format("Host work between {} and {}", Code(cause.before, 60), Code(cause.after, 60));
 }
@@ -95,9 +95,9 @@ std::string BetweenText(const HostCause& cause) {
 }
 
 std::string SectionInsight(const findings::Analysis& analysis, const HostCause& cause) {
-  std::string text = fmt::format("For {} {} ({}) the GPU has nothing to do",
-                                 EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis),
-                                 BaseShare(analysis, IdleMs(analysis, cause)));
+  std::string text =
+      fmt::format("For {} {} ({}) the GPU is idle", EachMs(analysis, IdleMs(analysis, cause)),
+                  UnitPhrase(analysis), BaseShare(analysis, IdleMs(analysis, cause)));
   if (cause.count > 3) {
     const std::string stretches = EachCalls(analysis, cause.count);
     text += stretches == "1" ? ", in one stretch" : ", in " + stretches + " stretches";
@@ -110,14 +110,16 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
   if (!places.empty()) text += "; the host is in " + places;
   if (2 * cause.nothing_ms > cause.total_ms) {
     text += fmt::format(
-        "; for {} nothing is recorded: plain Python or C without stacks, a sleep, or another "
+        "; for {} nothing is recorded: Python or C without recorded stacks, a sleep, or another "
         "process",
         EachMs(analysis, cause.nothing_ms));
   }
   if (cause.after_copy_back || cause.before_copy_in) {
     text += fmt::format(
-        "; it lies {}{}{}: with the results of one batch or the input of the next [inferred]",
-        cause.after_copy_back ? "behind a copy to the host" : "",
+        "; it comes {}{}{}, so it probably handles the results of one batch or the input of the "
+        "next "
+        "[inferred]",
+        cause.after_copy_back ? "after a copy to the host" : "",
         cause.after_copy_back && cause.before_copy_in ? " and " : "",
         cause.before_copy_in ? "before a copy from the host" : "");
   }
@@ -135,16 +137,16 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
                           EachMs(analysis, std::min(place.idle_ms, idle)));
   }
   std::string text = fmt::format(
-      "After {} calls that wait for the GPU nothing is queued: it idles {} {} until the next "
-      "launch",
+      "{} synchronizing calls drain the GPU queue: the GPU is idle for {} {} until the next launch",
       EachCalls(analysis, cause.count), EachMs(analysis, idle), UnitPhrase(analysis));
   if (cause.small_kernels) {
     text += fmt::format(
-        ", {} right behind the waits, the rest between the few small kernels of each, at no one "
-        "place",
+        ", {} of it right after the synchronizations, the rest spread between the few small "
+        "kernels "
+        "that follow each",
         EachMs(analysis, cause.behind_ms));
   }
-  return text + ". The most after " + places + ".";
+  return text + ". The longest idle time follows " + places + ".";
 }
 
 // "`encode_prompt` (1234 launches, median 29.9 µs each against kernels of 6.73 µs, ...)"
@@ -154,8 +156,9 @@ std::string PhasesText(const findings::Analysis& analysis, const HostCause& caus
     const HostPlace& place = cause.places[i];
     text += (i == 0 ? "" : ", ") + PlaceName(place.name) +
             fmt::format(
-                " ({} launches, a median of {} µs each against kernels of {} µs, {} of the "
-                "idle time)",
+                " ({} launches, median {} µs from launch to launch, median kernel {} µs, {} of the "
+                "idle "
+                "time)",
                 EachCalls(analysis, place.count), ThreeDigits(place.launch_us),
                 ThreeDigits(place.kernel_us),
                 EachMs(analysis, std::min(place.idle_ms, IdleMs(analysis, cause))));
@@ -176,10 +179,10 @@ std::string BatchSentence(const findings::Analysis& analysis) {
   const std::optional<double> times = BatchTimes(analysis);
   if (!times) return "";
   return fmt::format(
-      " For throughput, not latency: the host's time is per call, not per input, so that a larger "
-      "batch costs next to nothing until the GPU takes as long, at about {:.0f} times this one{}.",
-      *times,
-      analysis.wall.low_without_recording ? " as recorded, sooner without the profiler" : "");
+      " For throughput, not latency: host time is per call, whatever the batch size. A larger "
+      "batch "
+      "is almost free until the GPU takes as long as the host, at about {:.0f} times this one{}.",
+      *times, analysis.wall.low_without_recording ? " (sooner without the profiler)" : "");
 }
 
 // Whether most of the idle time lies in a part of the step that can be told.
@@ -198,32 +201,32 @@ bool TurnsToBackward(const findings::Analysis& analysis, const HostCause& cause)
 std::string AheadTitle(const findings::Analysis& analysis, const HostCause& cause) {
   std::string text =
       "GPU idle " + EachMs(analysis, IdleMs(analysis, cause)) + " " + UnitPhrase(analysis);
-  if (TurnsToBackward(analysis, cause)) return text + ", most of it where backward starts";
+  if (TurnsToBackward(analysis, cause)) return text + ", mostly where backward starts";
   if (HasPlace(analysis, cause)) {
     return text +
-           fmt::format(", most of it from {} to {}", Ms(cause.gaps_from_ms), Ms(cause.gaps_to_ms));
+           fmt::format(", mostly from {} to {}", Ms(cause.gaps_from_ms), Ms(cause.gaps_to_ms));
   }
-  if (!cause.places.empty()) text += ", the most in " + PlaceName(cause.places.front().name);
+  if (!cause.places.empty()) text += ", largest part in " + PlaceName(cause.places.front().name);
   return text;
 }
 
 std::string AheadInsight(const findings::Analysis& analysis, const HostCause& cause) {
-  std::string text = fmt::format("The GPU idles {} {} for launches that come late",
+  std::string text = fmt::format("The GPU is idle for {} {} because launches come late",
                                  EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis));
   if (HasPlace(analysis, cause)) {
-    text += fmt::format(", most of it from {} to {} of the {}", Ms(cause.gaps_from_ms),
+    text += fmt::format(", mostly from {} to {} of the {}", Ms(cause.gaps_from_ms),
                         Ms(cause.gaps_to_ms), analysis.base.unit);
   }
   if (TurnsToBackward(analysis, cause)) {
-    text += fmt::format(": from {} on a second thread launches, which runs backward [inferred]",
-                        Ms(cause.backward_ms));
+    text += fmt::format(
+        ": from {} on a second thread launches, which runs the backward pass [inferred]",
+        Ms(cause.backward_ms));
   }
   text += '.';
   if (cause.launch_us < cause.kernel_us) {
-    text += fmt::format(
-        " As a rule the host is ahead: {} µs from launch to launch, the median kernel {} "
-        "µs.",
-        ThreeDigits(cause.launch_us), ThreeDigits(cause.kernel_us));
+    text +=
+        fmt::format(" The host is usually ahead: {} µs from launch to launch, median kernel {} µs.",
+                    ThreeDigits(cause.launch_us), ThreeDigits(cause.kernel_us));
   }
   if (cause.before.empty() || cause.after.empty()) return text;
   return text + fmt::format(" The longest gap lies between {} and {}.",
@@ -238,24 +241,25 @@ std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& c
   if (IsRamp(analysis, cause)) {
     const bool all = cause.early_ms >= kNearlyAll * cause.total_ms;
     return fmt::format(
-        "The GPU idles {} for launches that come late{}, {} the first {} of {} GPU work: until "
+        "The GPU is idle for {} because launches come late{}, {} the first {} of {} GPU work: "
+        "until "
         "then the host is not ahead of the GPU.",
         idle, cause.places.empty() ? "" : " in " + PlaceName(cause.places.front().name),
         all ? "all in" : EachMs(analysis, cause.early_ms) + " of it in", Ms(cause.until_ms),
         analysis.base.count > 1 ? "each " + analysis.base.unit + "'s" : "its");
   }
   if (!phases.empty())
-    return fmt::format("The GPU idles {} for launches that come late, in {}.", idle, phases);
+    return fmt::format("The GPU is idle for {} because launches come late, in {}.", idle, phases);
   if (cause.ramp) {
     return fmt::format(
-        "The GPU idles {} at its begin: until its first work is done the host is not ahead of it.",
+        "The GPU is idle for {} at the start: the host is not ahead until its first work is done.",
         idle);
   }
   if (cause.kernel_us <= 0)
-    return fmt::format("The GPU idles {} for launches that come late.", idle);
+    return fmt::format("The GPU is idle for {} because launches come late.", idle);
   return fmt::format(
-      "The GPU idles {} for launches that come late: from one to the next the host takes {} "
-      "µs, the median kernel {} µs; {} of {} launches find their stream idle.",
+      "The GPU is idle for {} because launches come late: the host takes {} µs from launch to "
+      "launch, the median kernel {} µs; {} of {} launches find their stream idle.",
       idle, ThreeDigits(cause.launch_us), ThreeDigits(cause.kernel_us), Pct(cause.idle_percent),
       EachCalls(analysis, cause.count));
 }
@@ -271,8 +275,8 @@ std::string PythonSentence(const findings::Analysis& analysis, const HostCause& 
                         EachCalls(analysis, place.count), EachMs(analysis, place.ms));
   }
   if (text.empty()) return text;
-  return " Plain Python that launches nothing, with what recording it costs: " + text +
-         "; compute once what does not change from call to call.";
+  return " Python functions that launch nothing (times include profiler overhead): " + text +
+         "; cache what does not change from call to call.";
 }
 
 std::string LaunchTitle(const findings::Analysis& analysis, const HostCause& cause) {
@@ -283,14 +287,14 @@ std::string LaunchTitle(const findings::Analysis& analysis, const HostCause& cau
       !cause.places.empty() && cause.places.front().idle_ms >= kAllButSome * cause.idle_ms;
   const std::string at = IsRamp(analysis, cause) ? " at the start of "
                          : all                   ? " in "
-                                                 : ", most of it in ";
+                                                 : ", mostly in ";
   const std::string where = cause.places.empty() ? "" : at + PlaceName(cause.places.front().name);
   if (cause.ramp) {
-    return fmt::format("Launches come late{}, GPU idle {}",
+    return fmt::format("Late launches{}, GPU idle {}",
                        where.empty() ? " at the start of a step" : where,
                        EachMs(analysis, IdleMs(analysis, cause)));
   }
-  return fmt::format("Launch-bound{}, {} µs a launch against {} µs a kernel", where,
+  return fmt::format("Launch-bound{}: a launch every {} µs, median kernel {} µs", where,
                      ThreeDigits(cause.launch_us), ThreeDigits(cause.kernel_us));
 }
 
@@ -320,20 +324,20 @@ std::string ReplayPlace(const findings::Analysis& analysis) {
 
 std::string ReplayInsight(const findings::Analysis& analysis, const HostCause& cause) {
   const double idle_ms = IdleMs(analysis, cause);
-  const std::string idle = fmt::format("The GPU idles {} {} ({})", EachMs(analysis, idle_ms),
+  const std::string idle = fmt::format("The GPU is idle for {} {} ({})", EachMs(analysis, idle_ms),
                                        UnitPhrase(analysis), BaseShare(analysis, idle_ms));
   if (!IsMuchOf(cause.inside_ms, idle_ms))
-    return idle + " before the replay of its graph, while the host prepares the step.";
+    return idle + " before the graph replay, while the host prepares the step.";
   const std::string inside = fmt::format(
-      "inside it{}: the graph is handed over in pieces, and the GPU runs out of them. A host that "
-      "is ahead of the GPU hides",
+      "inside it{}: the graph is submitted in pieces, and the GPU runs out of them. A host that is "
+      "ahead of the GPU hides",
       ReplayPlace(analysis));
   if (!IsMuchOf(idle_ms - cause.inside_ms, idle_ms)) {
-    return fmt::format("{} in the replay of its graph, {} that; fewer kernels in it shorten it.",
+    return fmt::format("{} in the graph replay, {} that; fewer kernels in the graph shorten it.",
                        idle, inside);
   }
   return fmt::format(
-      "{} around the replay of its graph: before it, while the host prepares the step, and for {} "
+      "{} around the graph replay: before it, while the host prepares the step, and for {} "
       "{} both; fewer kernels in the graph shorten the second.",
       idle, EachMs(analysis, cause.inside_ms), inside);
 }
@@ -347,8 +351,7 @@ std::string FirstCallsInsight(const findings::Analysis& analysis,
                               const findings::Finding& finding) {
   return fmt::format(
       "One-time initialization takes {} of the recording; the longest calls: {}. A later pass does "
-      "not "
-      "repeat it: it is no cost of a steady step, and in no other saving.",
+      "not repeat it, so it is no cost of a steady step and not part of any other saving.",
       Ms(OnceOf(finding)), PlacesText(analysis, *finding.host, true));
 }
 
@@ -358,28 +361,28 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
   const HostCause& cause = *finding.host;
   switch (cause.kind) {
     case HostCauseKind::kSection:
-      return SectionName(analysis, cause) + " while the GPU has nothing to do, " +
-             TimesText(analysis, cause);
+      return SectionName(analysis, cause) + " while the GPU is idle, " + TimesText(analysis, cause);
     case HostCauseKind::kWaits: {
       std::string text =
-          fmt::format("{} waits with nothing queued behind them", EachCalls(analysis, cause.count));
-      if (analysis.base.count > 1) text += " " + UnitPhrase(analysis);
+          fmt::format("{} syncs{} that drain the GPU queue", EachCalls(analysis, cause.count),
+                      analysis.base.count > 1 ? " " + UnitPhrase(analysis) : "");
       if (cause.places.empty()) return text;
       const HostPlace& first = cause.places.front();
-      if (2 * first.idle_ms > cause.idle_ms) return text + ", most in " + PlaceName(first.name);
-      if (3 * first.idle_ms > cause.idle_ms) return text + ", the most in " + PlaceName(first.name);
-      return text + ", at several places";
+      if (2 * first.idle_ms > cause.idle_ms) return text + ", mostly in " + PlaceName(first.name);
+      if (3 * first.idle_ms > cause.idle_ms)
+        return text + ", largest part in " + PlaceName(first.name);
+      return text + ", in several places";
     }
     case HostCauseKind::kOptimizer: return OptimizerTitle(analysis, cause);
     case HostCauseKind::kLaunchBound: return LaunchTitle(analysis, cause);
     case HostCauseKind::kReplayGap:
-      return fmt::format("GPU idle {} the replay of its graph, {} {}", ReplayWhere(analysis, cause),
+      return fmt::format("GPU idle {} the graph replay, {} {}", ReplayWhere(analysis, cause),
                          EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis));
     case HostCauseKind::kFirstCalls: return "One-time initialization takes " + Ms(OnceOf(finding));
     case HostCauseKind::kStop:  // its rule has the words
     case HostCauseKind::kDescheduled: break;
   }
-  return "The process had no CPU for " + Ms(cause.total_ms);
+  return "The host process had no CPU for " + Ms(cause.total_ms);
 }
 
 std::string HostInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
@@ -393,15 +396,16 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
     case HostCauseKind::kReplayGap: return ReplayInsight(analysis, cause);
     case HostCauseKind::kOptimizer:
       return fmt::format(
-          "Gradients are cleared and weights updated one by one: {}. The host is late here and in "
-          "what follows.",
+          "Gradients are cleared and weights updated one by one: {}. The host falls behind here "
+          "and "
+          "stays behind for the next work.",
           PhasesText(analysis, cause));
     case HostCauseKind::kFirstCalls: return FirstCallsInsight(analysis, finding);
     case HostCauseKind::kStop:
     case HostCauseKind::kDescheduled: break;
   }
   return fmt::format(
-      "For {} in {} pieces of up to {} the host did not run, inside calls that usually take "
+      "The host did not run for {}, in {} pieces of up to {}, inside calls that usually take "
       "microseconds: no op is slow, the process had no CPU.",
       Ms(cause.total_ms), cause.count, Ms(cause.each_ms));
 }

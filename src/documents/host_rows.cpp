@@ -18,7 +18,7 @@ std::string MsAndEach(const findings::Analysis& analysis, double ms) {
 std::string PlaceCell(const findings::Analysis& analysis, const findings::HostPlace& place) {
   std::string text = MsAndEach(analysis, place.ms);
   if (place.kernel_us > 0) {
-    text += fmt::format(", {} launches, a median of {} µs each against kernels of {} µs",
+    text += fmt::format(", {} launches, median {} µs from launch to launch, median kernel {} µs",
                         place.count, ThreeDigits(place.launch_us), ThreeDigits(place.kernel_us));
   } else if (place.count > 0) {
     text += fmt::format(", {} times", place.count);
@@ -31,9 +31,9 @@ std::string PlaceCell(const findings::Analysis& analysis, const findings::HostPl
 
 std::vector<std::pair<std::string, double>> PlaceInStep(const findings::HostCause& cause) {
   if (cause.gaps_to_ms <= 0) return {};
-  std::vector<std::pair<std::string, double>> rows = {{"Most of it from", cause.gaps_from_ms},
-                                                      {"Most of it to", cause.gaps_to_ms}};
-  if (cause.backward_ms > 0) rows.emplace_back("A second thread launches from", cause.backward_ms);
+  std::vector<std::pair<std::string, double>> rows = {{"Mostly from", cause.gaps_from_ms},
+                                                      {"Mostly until", cause.gaps_to_ms}};
+  if (cause.backward_ms > 0) rows.emplace_back("Second thread launches from", cause.backward_ms);
   return rows;
 }
 
@@ -41,24 +41,24 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
                  MarkdownTable* table) {
   if (analysis.wall.recorded_ms > 0)
     table->Row({"of the recorded time", Pct(cause.total_ms / analysis.wall.recorded_ms * 100)});
-  if (cause.each_ms > 0) table->Row({"Each", Ms(cause.each_ms)});
-  if (cause.period_ms) table->Row({"Every", Ms(*cause.period_ms)});
+  if (cause.each_ms > 0) table->Row({"Duration of each", Ms(cause.each_ms)});
+  if (cause.period_ms) table->Row({"Repeats every", Ms(*cause.period_ms)});
   if (cause.nothing_ms > 0)
-    table->Row({"Nothing recorded meanwhile", MsAndEach(analysis, cause.nothing_ms)});
+    table->Row({"Of it without any recorded event", MsAndEach(analysis, cause.nothing_ms)});
   if (cause.kernel_us > 0) {
     table->Row({"Launch to launch", ThreeDigits(cause.launch_us) + " µs"});
     table->Row({"Median kernel", ThreeDigits(cause.kernel_us) + " µs"});
     table->Row({"Launches that find their stream idle", Pct(cause.idle_percent)});
     if (const auto times = BatchTimes(analysis))
-      table->Row({"Host alone against GPU alone", fmt::format("{:.0f} times", *times)});
+      table->Row({"Host time over GPU time", fmt::format("{:.0f} times", *times)});
   }
   if (cause.idle_ms > 0)
     table->Row({"GPU idle because of it", MsAndEach(analysis, IdleMs(analysis, cause))});
   if (cause.behind_ms > 0)
-    table->Row({"Of it right behind the waits", MsAndEach(analysis, cause.behind_ms)});
+    table->Row({"Of it right after the synchronizations", MsAndEach(analysis, cause.behind_ms)});
   if (cause.ramp && cause.until_ms > 0) {
     table->Row({"Of it at the start of the GPU work", MsAndEach(analysis, cause.early_ms)});
-    table->Row({"The last of that ends after", Ms(cause.until_ms)});
+    table->Row({"The last of that ends at", Ms(cause.until_ms)});
   }
   for (const auto& [name, ms] : PlaceInStep(cause))
     table->Row({name, Ms(ms)});

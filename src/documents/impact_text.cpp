@@ -34,10 +34,10 @@ bool ShowsLater(const findings::Finding& finding) {
 
 std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.shows_after.empty()) {
-    return fmt::format("Nothing while the host sets the pace, then up to {} of GPU time.",
+    return fmt::format("Saves nothing while host-bound, then up to {} of GPU time.",
                        EachMs(analysis, finding.savings_ms->high));
   }
-  return fmt::format("Next to nothing alone, {} {} once priority {} is done.",
+  return fmt::format("Saves almost nothing on its own, {} {} once priority {} is done.",
                      AfterRange(analysis, *findings::BestWall(finding)), UnitPhrase(analysis),
                      PlaceOf(analysis, finding.shows_after));
 }
@@ -47,15 +47,15 @@ namespace {
 std::string WallSentence(const findings::Analysis& analysis, const findings::Finding& finding) {
   const findings::WallSaving* best = findings::BestWall(finding);
   if (finding.one_off) {
-    return fmt::format("Saves {} once; no cost of a steady {}.", Ms(OnceMs(finding)),
+    return fmt::format("Saves {} once; a steady {} does not have this cost.", Ms(OnceMs(finding)),
                        analysis.base.unit);
   }
   std::string text =
       fmt::format("Saves {} {} ({}{})", AfterRange(analysis, *best), UnitPhrase(analysis),
                   AfterShare(analysis, *best), OfSavingBase(analysis));
-  if (finding.global_rank > 1) text += " once those above are done";
+  if (finding.global_rank > 1) text += " on top of the priorities above";
   if (!finding.shows_after.empty()) {
-    text += fmt::format("; before priority {} is done it hardly shows",
+    text += fmt::format("; it hardly shows before priority {} is done",
                         PlaceOf(analysis, finding.shows_after));
   }
   return text + ".";
@@ -67,21 +67,21 @@ std::string BoundSentence(const findings::Analysis& analysis, const findings::Fi
   const double bound_ms = *finding.bound_ms;
   constexpr double kNothing = 0.005;  // of the steps
   if (analysis.cpu) return MeasuredBound(analysis, bound_ms);
-  if (bound_ms < kNothing * wall.wall_ms)
-    return "Nothing before the host is faster: it sets the pace.";
+  if (bound_ms < kNothing * wall.wall_ms) return "Saves nothing while host-bound.";
   std::string text =
-      fmt::format("At most {} {} ({}), if nothing of it showed", EachMs(analysis, bound_ms),
+      fmt::format("Saves at most {} {} ({}), if all of it were hidden", EachMs(analysis, bound_ms),
                   UnitPhrase(analysis), SavingShare(analysis, bound_ms));
   if (HostSetsPaceAfter(analysis, bound_ms)) {
-    text += fmt::format("; then the host ({}) sets the pace", EachMs(analysis, wall.host_floor_ms));
+    text +=
+        fmt::format("; then the host ({}) is the bottleneck", EachMs(analysis, wall.host_floor_ms));
     if (finding.joint_ms.value_or(0) > bound_ms) {
       text += fmt::format(
-          ", and with its launches compiled or replayed as a GPU graph as well it "
-          "is at most {}",
+          ", and with its launches compiled or replayed as a GPU graph as well the saving is at "
+          "most {}",
           EachMs(analysis, *finding.joint_ms));
     }
   }
-  return text + ". What of it is waiting for other ranks this one cannot tell.";
+  return text + ". One rank cannot show how much of it is waiting for other ranks.";
 }
 
 }  // namespace
@@ -106,27 +106,27 @@ std::string ImpactSentence(const findings::Analysis& analysis, const findings::F
   if (finding.wall_a || finding.wall_b) return WallSentence(analysis, finding);
   if (IsBound(finding)) return BoundSentence(analysis, finding);
   if (!finding.savings_ms || finding.method == findings::EstimateMethod::kNone) {
-    return "Not quantifiable from trace data.";
+    return "No estimate: the trace does not show how much could be saved.";
   }
   std::string text =
       "Saves " +
       EachRange(analysis, additional_ms == nullptr ? *finding.savings_ms : *additional_ms) +
       " of GPU time";
   if (additional_ms != nullptr) {
-    text += " beyond the recommendations above, which claim some of the same kernels,";
+    text += " on top of the recommendations above, which cover some of the same kernels,";
   } else if (finding.impact_percent && finding.savings_ms->high <= analysis.base.total_ms) {
     text += fmt::format(" ({} of it at most)", BaseShare(analysis, finding.savings_ms->high));
   }
   switch (finding.method) {
-    case findings::EstimateMethod::kRoof: return text + " if the gap to the roof closes.";
-    case findings::EstimateMethod::kMeasured: return text + " if the cause goes away.";
+    case findings::EstimateMethod::kRoof: return text + " if it reaches the roofline.";
+    case findings::EstimateMethod::kMeasured: return text + " if the cause is removed.";
     case findings::EstimateMethod::kTraffic: return text + " if the chain becomes one kernel.";
     case findings::EstimateMethod::kTarget: {
       const auto& change = finding.change_a ? finding.change_a : finding.change_b;
       if (!change) return text + ".";
-      return text + fmt::format(" at {} ({}).", change->target, change->source);
+      return text + fmt::format(", assuming {} ({}).", change->target, change->source);
     }
-    default: return text + "; a guess, for want of a model.";
+    default: return text + "; a rough estimate without a performance model.";
   }
 }
 

@@ -94,13 +94,14 @@ std::string IterationSentence(const std::vector<Iteration>& iterations) {
   };
   if (pace->period_ms) {
     return fmt::format(
-        "A {} step {} and the next one begins {} later (median of {}){}; {} of that "
-        "lies behind the step's annotation.",
+        "A {} step {} and the next one starts {} later (median of {}){}; {} of that lies after the "
+        "step's annotation.",
         pace->phase, work, Ms(*pace->period_ms), pace->periods, rate(": "), Ms(*pace->between_ms));
   }
   return fmt::format(
-      "The {} step {} with {} of GPU work{}; when the next one would begin is "
-      "unknown, as one alone is recorded.",
+      "The {} step {} with {} of GPU work{}. Only one step is recorded, so the time to the next "
+      "one "
+      "is unknown.",
       pace->phase, work, Ms(pace->busy_ms), rate(", so at most "));
 }
 

@@ -22,11 +22,14 @@ namespace {
 
 constexpr std::size_t kUncoveredMost = 3;
 constexpr double kJointShare = 5;  // percent of the wall time
+constexpr std::string_view kPathLegend =
+    "Path A: the model's code may change. Path B: the model stays as it is; only settings, "
+    "environment, compilation or the code around it change.";
 
-// ", as priority 1 lets it show": why it saves more after others than alone.
+// " once priority 1 is done": why it saves more after others than alone.
 std::string ShowsAfter(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.shows_after.empty()) return "";
-  return fmt::format(", as priority {} lets it show", PlaceOf(analysis, finding.shows_after));
+  return fmt::format(" once priority {} is done", PlaceOf(analysis, finding.shows_after));
 }
 
 class LeverRows {
@@ -57,19 +60,26 @@ class LeverRows {
 std::string LeverRows::WhyWide(const findings::Finding& finding) const {
   const findings::Range& ms = findings::BestWall(finding)->ms;
   if (ms.low == ms.high || !findings::IsWide(ms)) return "";
-  if (finding.host == nullptr)
-    return finding.shows_after.empty() ? ": the target is untried here" : "";
-  return findings::BestWall(finding)->low_by_recording ? ": recording slows the host"
-                                                       : ": how much of it can go is not known";
+  if (finding.host == nullptr) return finding.shows_after.empty() ? " (upper bound; untested)" : "";
+  return findings::BestWall(finding)->low_by_recording
+             ? " (upper bound; includes profiler overhead)"
+             : " (upper bound)";
 }
 
-// "about 110 ms: " before a range whose ends are far apart.
+// "about 110 ms", of a range whose ends are far apart; else empty.
 std::string Expected(const findings::Analysis& analysis, const findings::Range& ms) {
   constexpr double kApart = 1.4;   // the high end over the low one
   constexpr double kAtEnd = 0.15;  // of the range: an end says it already
   if (findings::IsWide(ms) || ms.high < kApart * ms.low) return "";
   if (std::min(ms.high - ms.mid, ms.mid - ms.low) < kAtEnd * (ms.high - ms.low)) return "";
-  return fmt::format("about {}: ", EachMs(analysis, ms.mid));
+  return fmt::format("about {}", EachMs(analysis, ms.mid));
+}
+
+// "about 110 ms (90.0 to 160 ms, 9.0% to 16.0%)", or "90.0 to 110 ms (9.0% to 11.0%)".
+std::string AfterText(const std::string& expected, const std::string& range,
+                      const std::string& share) {
+  return expected.empty() ? fmt::format("{} ({})", range, share)
+                          : fmt::format("{} ({}, {})", expected, range, share);
 }
 
 // Of communication that nothing hides: without it the host binds.
@@ -89,11 +99,11 @@ std::vector<std::string> LeverRows::Joint(const findings::Finding& finding) cons
   return {
       fmt::format("with {}", finding.global_rank),
       FirstClause(AdviceSentence(analysis_, ways.front())),
-      fmt::format("the host ({}) sets the pace once {} is done",
+      fmt::format("The host ({}) becomes the bottleneck once {} is done",
                   EachMs(analysis_, analysis_.wall.host_floor_ms), finding.global_rank),
       std::string(kAbsentText),
-      fmt::format("both together at most {} ({}), in no sum", EachMs(analysis_, *finding.joint_ms),
-                  SavingShare(analysis_, *finding.joint_ms)),
+      fmt::format("both together at most {} ({}); not in the total",
+                  EachMs(analysis_, *finding.joint_ms), SavingShare(analysis_, *finding.joint_ms)),
       "B"};
 }
 
@@ -101,7 +111,7 @@ std::vector<std::string> LeverRows::Instead(const findings::Finding& of,
                                             const findings::Finding& finding) const {
   std::vector<std::string> cells = Row(finding);
   cells[0] = kAbsentText;
-  cells[4] = fmt::format("instead of {}: next to nothing behind it", of.global_rank);
+  cells[4] = fmt::format("alternative to {}; adds almost nothing after it", of.global_rank);
   return cells;
 }
 
@@ -112,17 +122,17 @@ std::vector<std::string> LeverRows::Row(const findings::Finding& finding) const 
     alone = Ms(OnceMs(finding)) + ", once";
   } else if (best != nullptr) {
     alone = ShowsLater(finding)
-                ? "next to nothing"
+                ? "almost nothing"
                 : EachRange(analysis_, findings::BestWall(finding)->ms) + WhyWide(finding);
-    after = fmt::format("{}{} ({}){}", Expected(analysis_, findings::AfterOthers(*best)),
-                        AfterRange(analysis_, *best), AfterShare(analysis_, *best),
-                        ShowsAfter(analysis_, finding));
+    after = AfterText(Expected(analysis_, findings::AfterOthers(*best)),
+                      AfterRange(analysis_, *best), AfterShare(analysis_, *best)) +
+            ShowsAfter(analysis_, finding);
     path = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
   } else if (finding.bound_ms) {
     const double bound_ms = BoundOfAction(finding, TakesPathB(finding));
     alone = fmt::format("at most {} ({})", EachMs(analysis_, bound_ms),
                         SavingShare(analysis_, bound_ms));
-    after = "in no sum: a bound";
+    after = "upper bound; not in the total";
     path = findings::HasAction(finding.path_a) && findings::HasAction(finding.path_b) ? "A, B"
            : TakesPathB(finding)                                                      ? "B"
                                                                                       : "A";
@@ -164,9 +174,13 @@ std::vector<std::string> LeverRows::Row(const ActionGroup& group) const {
   const findings::Range after = AfterOf(group);
   cells[0] = fmt::format("{}", fmt::join(numbers, ", "));
   cells[2] = fmt::format("{}", fmt::join(titles, "; "));
-  if (!later) cells[3] = SumRange(analysis_, AloneOf(group)) + WhyWide(*group.front());
-  cells[4] = fmt::format("{}{} ({}){}", Expected(analysis_, after), SumRange(analysis_, after),
-                         SumShare(analysis_, after), ShowsAfter(analysis_, *group.front()));
+  const findings::Range alone = AloneOf(group);
+  // A sum with a low end is no upper bound.
+  if (!later)
+    cells[3] = SumRange(analysis_, alone) + (alone.low > 0 ? "" : WhyWide(*group.front()));
+  cells[4] = AfterText(Expected(analysis_, after), SumRange(analysis_, after),
+                       SumShare(analysis_, after)) +
+             ShowsAfter(analysis_, *group.front());
   return cells;
 }
 
@@ -193,11 +207,11 @@ std::vector<std::string> BatchRow(const findings::Analysis& analysis, double tim
   const std::string dash(kAbsentText);
   return {dash,
           "Batch inputs: collect several and run them in one pass",
-          fmt::format("The GPU works for {} of the {}; the host's time is per pass, not per input",
-                      BaseShare(analysis, MillisOf(analysis.base.balance.busy_ns())),
-                      analysis.base.unit),
-          "no latency",
-          fmt::format("throughput up to about {:.0f} times", times),
+          fmt::format(
+              "The GPU is busy for {} of the {}; host time is per pass, whatever the batch size",
+              BaseShare(analysis, MillisOf(analysis.base.balance.busy_ns())), analysis.base.unit),
+          "latency stays the same",
+          fmt::format("up to about {:.0f} times the throughput", times),
           "B"};
 }
 
@@ -206,22 +220,25 @@ std::vector<std::string> UncoveredRow(const findings::Analysis& analysis) {
   const std::string dash(kAbsentText);
   std::vector<std::string> names;
   double bound_ms = 0;
-  bool assessed = true;
+  bool assessed = true, kernels = true;
   for (const findings::UncoveredLine& line : analysis.uncovered) {
     assessed = assessed && line.bound_ms;
+    kernels = kernels && line.work && *line.work != ledger::WorkKind::kHostCopy &&
+              !ledger::IsCommunication(*line.work);
     bound_ms += line.bound_ms.value_or(0);
     if (names.size() == kUncoveredMost) continue;
-    names.push_back(fmt::format("{}, {} ({})",
-                                line.work ? LineWords(*line.work) : "GPU idle because of the host",
-                                EachMs(analysis, line.ms), BaseShare(analysis, line.ms)));
+    names.push_back(fmt::format(
+        "{}, {} ({})", line.work ? LineWords(*line.work) : "GPU idle, waiting for the host",
+        EachMs(analysis, line.ms), BaseShare(analysis, line.ms)));
   }
   if (analysis.uncovered.size() > names.size()) names.push_back("others");
   return {dash,
-          assessed ? "None of ours applies here: profile these kernels by themselves"
-                   : "Not assessed (see what to record below)",
+          !assessed ? "Not assessed: see below what to record"
+          : kernels ? "No recommendation covers these kernels: profile them with hardware counters"
+                    : "No recommendation covers this time",
           fmt::format("{}", fmt::join(names, "; ")),
           assessed ? fmt::format("at most {}", EachMs(analysis, bound_ms)) : "not assessed",
-          "in no sum",
+          "not in the total",
           dash};
 }
 
@@ -238,9 +255,9 @@ std::string LeverTable(const findings::Analysis& analysis, const TextEdits& edit
                        const std::vector<ActionGroup>& groups, std::size_t cards) {
   const LeverRows rows(analysis, edits);
   const std::string base = OfSavingBase(analysis);
-  MarkdownTable table({"#", "What to do", "Because of", "Saves " + UnitPhrase(analysis) + ", alone",
-                       "After those above" + (base.empty() ? "" : " (shares:" + base + ")"),
-                       "Path"});
+  MarkdownTable table(
+      {"#", "What to do", "Because of", SavingTitle(analysis),
+       std::string(kExtraSavingTitle) + (base.empty() ? "" : " (shares:" + base + ")"), "Path"});
   for (const ActionGroup& group : groups) {
     table.Row(rows.Row(group));
     if (std::vector<std::string> joint = rows.Joint(*group.front()); !joint.empty())
@@ -266,10 +283,10 @@ std::string LeverTable(const findings::Analysis& analysis, const TextEdits& edit
     if (further && further->high > 0) {
       table.Row({dash, std::string(kFurtherRow), dash, dash, SumRange(analysis, *further), dash});
     }
-    table.Row({dash, "All of these", dash, dash,
+    table.Row({dash, "All of the above", dash, dash,
                fmt::format("{} ({})", TogetherRange(analysis), TogetherShare(analysis)), dash});
   }
-  return table.text() + "\n";
+  return table.text() + "\n" + std::string(kPathLegend) + "\n\n";
 }
 
 }  // namespace jarvis::documents

@@ -59,29 +59,34 @@ class LimitFinder {
     const int rank = finding.global_rank;
     if (IsOf(finding, {Pattern::kRepeatedPass})) {
       Add(fmt::format(
-          "Priority {} takes it that the passes get one input: their shapes are equal, what is in "
-          "them is not recorded. Record next: a hash and the shape of each pass's inputs.",
+          "Priority {} assumes that the passes get the same input: their shapes are equal, but the "
+          "trace does not show their contents. Record next: a hash and the shape of each pass's "
+          "inputs.",
           rank));
     } else if (IsOf(finding, {Pattern::kRecompute})) {
       Add(
-          fmt::format("Whether the activations of priority {} fit is not recorded. Record next: "
+          fmt::format("The trace does not show whether the activations fit without priority {}'s "
+                      "checkpointing. Record next: "
                       "`torch.cuda.max_memory_allocated()` after a step, with and without it.",
                       rank));
     } else if (IsOf(finding, {Pattern::kHalfPrecisionOff, Pattern::kTf32Off})) {
-      Add(fmt::format(
-          "Whether results bear the narrower products of priority {} is in no trace. Record next: "
-          "{} of the same inputs in both precisions.",
-          rank, IsTraining() ? "the loss over some hundred steps" : "the outputs"));
+      Add(
+          fmt::format("A trace cannot show whether accuracy holds in the lower precision of "
+                      "priority {}. Record "
+                      "next: {} of the same inputs in both precisions.",
+                      rank, IsTraining() ? "the loss over a few hundred steps" : "the outputs"));
     } else if (IsOf(finding, {Pattern::kSlowAttentionKernel, Pattern::kBelowLargeProducts,
                               Pattern::kSlowDecodeAttention, Pattern::kWeightBound})) {
       UntriedKernel(finding);
     }
     const bool input = finding.host != nullptr && IsAdvised(finding, Advice::kPrepareAhead);
     if (input && in_.base.count == 1) {
-      Add(fmt::format(
-          "Whether in use the host work of priority {} already runs beside an earlier request's "
-          "GPU work: one {} is recorded. Record next: several in a row, as they are served.",
-          rank, in_.base.unit == "recording" ? "request" : in_.base.unit));
+      Add(
+          fmt::format("Only one {1} is recorded. In production, the host work of priority {0} may "
+                      "already overlap "
+                      "with the GPU work of an earlier request. Record next: several in a row, as "
+                      "they are served.",
+                      rank, in_.base.unit == "recording" ? "request" : in_.base.unit));
     }
   }
 
@@ -100,28 +105,31 @@ class LimitFinder {
     const std::string args = ArgsText(operation->args);
     if (args.empty() || args.size() > kArgsMax) return;
     untried_ = true;
-    Add(fmt::format(
-        "Priority {} counts on {} for {} {} ({}), which nothing reached here. Record next: that "
-        "call alone with each backend (`make_replay` packs it).",
-        finding.global_rank, CellOfText(change->target), Code(operation->name, 60), args,
-        CellOfText(change->source)));
+    Add(
+        fmt::format("Priority {} assumes {} for {} {} ({}); nothing in this trace reaches that. "
+                    "Record next: that "
+                    "call on its own with each backend (`make_replay` packs it).",
+                    finding.global_rank, CellOfText(change->target), Code(operation->name, 60),
+                    args, CellOfText(change->source)));
   }
 
   // A video model that gets more frames than it folds into a sequence of one.
   void Sequence() {
     const std::string& batch = in_.workload[findings::WorkloadPart::kBatch].value;
     if (batch.find("frames in one sequence") == std::string::npos) return;
-    Add("Whether the model is meant to get that many frames is not recorded: several of them share "
-        "a sequence of attention. Record next: `num_frames` of its configuration, and a run with "
-        "as many.");
+    Add("The trace does not show whether the model is meant to get that many frames: several of "
+        "them "
+        "share one attention sequence. Record next: a run with the `num_frames` of its "
+        "configuration.");
   }
 
   void EqualProducts() {
     const findings::Operation* calls = EqualCallsOf(in_);
     if (calls == nullptr) return;
     Add(fmt::format(
-        "Equal calls of {} {} take {:.0f} to {:.0f} µs with one kernel: clocks or power "
-        "[inferred], which are not recorded. Record next: both beside some ten repeats.",
+        "Equal calls of {} {} take {:.0f} to {:.0f} µs with the same kernel, probably because of "
+        "clocks or power [inferred], which a trace does not record. Record next: clocks and power "
+        "during about ten repeats.",
         Code(calls->name, 60), ArgsText(calls->args), calls->min_us, calls->max_us));
   }
 
@@ -135,9 +143,9 @@ class LimitFinder {
     constexpr double kComputes = 15;  // percent of the base
     const double computes_ms = static_cast<double>(in_.base.balance.computation_ns) / 1e6;
     if (!HasQuality("no_shapes") || in_.base.Percent(computes_ms) < kComputes) return;
-    Add("No shapes were recorded: how far an op is from what the device can do cannot be told, "
-        "sizes are known where names tell them, and savings of kernels go by their time alone. "
-        "Record next: the same with `record_shapes=True`.");
+    Add("No shapes were recorded, so efficiency against the roofline is unknown, and savings of "
+        "kernels are estimated from their durations. Record next: the same steps with "
+        "`record_shapes=True`.");
   }
 
   // Nothing to change has a place in the code.
@@ -145,7 +153,8 @@ class LimitFinder {
     const bool none = HasQuality("no_stacks");
     const bool told = HasQuality("silent_host");
     if (!none || told || in_.findings.empty() || findings::IsOfStart(in_)) return;
-    Add("No Python frames are recorded, so no recommendation has a line of code. Record next: one "
+    Add("No Python stacks were recorded, so no recommendation names a line of code. Record next: "
+        "one "
         "more short run with `with_stack=True`.");
   }
 

@@ -58,10 +58,10 @@ std::string PhaseTable(const findings::Analysis& analysis) {
   constexpr double kPhaseShown = 1;  // percent of the base
   const std::uint64_t steps = std::max<std::uint64_t>(1, analysis.frames->phases.steps);
   const bool gpu = analysis.totals.has_gpu_work;
-  std::vector<std::string> header = {"Phase", steps > 1 ? "Times a step" : "Times", "Host, each"};
+  std::vector<std::string> header = {"Phase", steps > 1 ? "Times per step" : "Times", "Host, each"};
   if (gpu) {
     header.emplace_back("GPU busy, each");
-    header.emplace_back(steps > 1 ? "GPU idle, a step" : "GPU idle");
+    header.emplace_back(steps > 1 ? "GPU idle per step" : "GPU idle");
   }
   const bool by_gpu = gpu && ByGpu(analysis);
   header.push_back(by_gpu ? "GPU busy, share of the " + analysis.base.unit

@@ -23,7 +23,7 @@ std::string TimeText(const findings::Analysis& analysis, const findings::Finding
   const double own_ms = finding.OwnMs();
   // Work of several streams at a time may add up to more than there is.
   if (analysis.base.total_ms > 0 && own_ms > analysis.base.total_ms) {
-    return fmt::format("{} {}, on several streams at a time", EachMs(analysis, own_ms),
+    return fmt::format("{} {}, summed over concurrent streams", EachMs(analysis, own_ms),
                        UnitPhrase(analysis));
   }
   return fmt::format("{} {} ({})", EachMs(analysis, own_ms), UnitPhrase(analysis),
@@ -127,21 +127,22 @@ std::string SavesText(const findings::Analysis& analysis, const findings::Findin
   if (finding.by_hand != nullptr) return AddedSaves(analysis, finding, wall);
   if (change && RowOf(analysis, finding) != nullptr) {
     if (change->savings_ms.high <= 0) return "";
-    return fmt::format("Saves {} {} at {} ({}).",
+    return fmt::format("Saves {} {}, assuming {} ({}).",
                        EachRange(analysis, wall ? wall->ms : change->savings_ms),
                        wall ? UnitPhrase(analysis) : "of GPU time", change->target, change->source);
   }
   // What of it is waiting for others no way out of this rank changes.
   if (!wall && finding.bound_ms && finding.joint_ms) {
-    return fmt::format("At most {} {}; not sized further, as one rank does not tell.",
+    return fmt::format("Saves at most {} {}; one rank cannot show how much of that is waiting.",
                        EachMs(analysis, *finding.bound_ms), UnitPhrase(analysis));
   }
   if (!wall || wall->ms.high <= 0 || finding.one_off) return "";
   const bool unknown = std::any_of(
       finding.path_b.begin(), finding.path_b.end(),
       [](const findings::Remedy& one) { return one.advice == findings::Advice::kFindHostWork; });
-  return fmt::format("Alone it saves {} {}{}.", EachRange(analysis, wall->ms), UnitPhrase(analysis),
-                     unknown ? ", if all of this work can go elsewhere" : "");
+  return fmt::format("On its own it saves {} {}{}.", EachRange(analysis, wall->ms),
+                     UnitPhrase(analysis),
+                     unknown ? ", if all of this work can be moved elsewhere" : "");
 }
 
 // What goes further at a price, of the step where the GPU sets its pace: "up to 6.25 ms a step".
@@ -170,7 +171,7 @@ std::string RulePath(const findings::Analysis& analysis, const findings::Finding
     const double merge_ms = ms_of("merge_ms");
     if (fact.key == "option") *words = OptionText(analysis, ms_of("option_ms"));
     if (fact.key == "merge" && merge_ms > kLaunchesTold * analysis.wall.wall_ms)
-      *words += ", " + OptionText(analysis, merge_ms) + " for launches alone";
+      *words += ", " + OptionText(analysis, merge_ms) + " from fewer launches alone";
   }
   const auto fill = [&](const findings::RuleRow& row) {
     return std::string(Trim(findings::FillRule(row.*path, facts, &WriteFact)));
@@ -200,13 +201,14 @@ std::string TitleOf(const findings::Analysis& analysis, const findings::Finding&
                                 : SubjectText(finding);
   if (finding.tier != findings::Tier::kCompute) {
     const findings::PatternInfo* pattern = LeadingPattern(analysis, finding);
-    if (IsOwnKernel(finding)) return about + ", a kernel below the bandwidth";
-    return pattern == nullptr ? about : about + ", " + pattern->what;
+    if (IsOwnKernel(finding)) return about + ": below memory bandwidth";
+    if (pattern == nullptr) return about;
+    return about + (finding.tier == findings::Tier::kFusion ? ": " : ", ") + pattern->what;
   }
   const std::string members = MembersText(finding);
-  if (!finding.efficiency) return about + members + ", efficiency not known";
+  if (!finding.efficiency) return about + members + ", efficiency unknown";
   const std::string text =
-      fmt::format("{}{} at {} of the {} roof", about, members, Pct(*finding.efficiency),
+      fmt::format("{}{} at {} of the {} roofline", about, members, Pct(*finding.efficiency),
                   findings::BoundText(finding.bound));
   const findings::PatternInfo* pattern = LeadingPattern(analysis, finding);
   const bool tells = pattern != nullptr && pattern->notable;
@@ -217,12 +219,12 @@ std::string TitleOf(const findings::Analysis& analysis, const findings::Finding&
 std::string_view NotKnownBecause(const findings::Analysis& analysis,
                                  const findings::Finding& finding) {
   if (finding.bound != findings::Bound::kUnmodeled)
-    return "; without a known platform its efficiency is not known.";
+    return "; the GPU is unknown, so its efficiency is unknown.";
   const findings::Operation* first =
       finding.members.empty() ? nullptr : analysis.FindOperation(finding.members.front());
   return first != nullptr && findings::LacksShapes(*first)
-             ? "; shapes were not recorded (`record_shapes=True`), so its efficiency is not known."
-             : "; no performance model covers the work, so its efficiency is not known.";
+             ? "; shapes were not recorded (`record_shapes=True`), so its efficiency is unknown."
+             : "; no performance model covers it, so its efficiency is unknown.";
 }
 
 std::string ComputeInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
@@ -232,17 +234,16 @@ std::string ComputeInsight(const findings::Analysis& analysis, const findings::F
       fmt::format("{} {} {}", subject, several ? "take" : "takes", TimeText(analysis, finding));
   if (!finding.efficiency) {
     if (HasPattern(finding, findings::Pattern::kUnlinked)) {
-      return takes +
-             "; its launch is not in the trace, so its op and its efficiency are not known.";
+      return takes + "; its launch is not in the trace, so its op and efficiency are unknown.";
     }
     if (HasPattern(finding, findings::Pattern::kGraphLaunch)) {
       return takes +
-             "; its kernels are those of a replayed GPU graph, so their ops and their "
-             "efficiency are not known.";
+             "; its kernels are those of a replayed GPU graph, so their ops and efficiency are "
+             "unknown.";
     }
     return takes + std::string(NotKnownBecause(analysis, finding));
   }
-  return fmt::format("{} at {} of {} {} roof{}.", takes, Pct(*finding.efficiency),
+  return fmt::format("{} at {} of {} {} roofline{}.", takes, Pct(*finding.efficiency),
                      several ? "their" : "its", findings::BoundText(finding.bound),
                      *finding.efficiency > 100 ? " (anomaly)" : "");
 }
@@ -283,12 +284,12 @@ std::string FusionInsight(const findings::Analysis& analysis, const findings::Fi
                        Calls(finding.count, "instances"), TimeText(analysis, finding));
   }
   if (IsOwnKernel(finding)) {
-    return fmt::format("{} takes {} in {} behind its product, at {} of the bandwidth.", subject,
+    return fmt::format("{} takes {} in {} after its GEMM, at {} of the bandwidth.", subject,
                        TimeText(analysis, finding), Calls(candidate->instances, "instances"),
                        Pct(*finding.efficiency));
   }
   if (candidate->kind == findings::FusionKind::kEpilogue) {
-    return fmt::format("{} follows its product with {} of its own in {}, {} in all.", subject,
+    return fmt::format("{} follows its GEMM with {} of its own in {}, {} in all.", subject,
                        Calls(candidate->kernels.size(), "kernels"),
                        Calls(candidate->instances, "instances"), TimeText(analysis, finding));
   }
@@ -302,9 +303,9 @@ std::string SystemInsight(const findings::Analysis& analysis, const findings::Fi
   const std::string what = pattern == nullptr ? "" : ": " + pattern->what;
   if (finding.category == "cpu_idle") {
     const std::string gaps = finding.count > 0 ? " in " + Calls(finding.count, "gaps") : "";
-    return fmt::format("The GPU waits {}{}{}{}.", TimeText(analysis, finding), gaps, what,
+    return fmt::format("The GPU waits for {}{}{}{}.", TimeText(analysis, finding), gaps, what,
                        HasWarning(finding, "graph_replay")
-                           ? "; not reliable, because launches come from a GPU graph"
+                           ? "; unreliable, because launches come from a GPU graph"
                            : "");
   }
   // Of the whole recording: beside a time of one of several steps it would mislead.
@@ -364,26 +365,26 @@ char ChosenPath(const findings::Finding& finding, const FindingText& text) {
 std::string ActionWithoutPath(const findings::Finding& finding) {
   if (HasPattern(finding, findings::Pattern::kGraphLaunch)) {
     return "Record the capture of the graph, and put its trace in a folder `capture` beside this "
-           "one: its ops and sizes are then those of these kernels.";
+           "one: it supplies op names and shapes for these kernels.";
   }
   if (HasWarning(finding, "graph_replay")) {
-    return "Record the same step without GPU graphs; then its ops and gaps can be judged.";
+    return "Record the same step without GPU graphs; its ops and gaps can then be analyzed.";
   }
   if (HasPattern(finding, findings::Pattern::kUnlinked)) {
-    return "Record again, starting before the work is launched; then its op, shapes and callers "
-           "are known.";
+    return "Start recording before the work is launched; its op, shapes and callers are then "
+           "known.";
   }
-  return "No way out is known from the trace alone; keep it in view.";
+  return "The trace alone suggests no fix.";
 }
 
 std::string IdentificationOf(const findings::Finding& finding) {
   const std::string how = [&]() -> std::string {
     switch (finding.method) {
-      case findings::EstimateMethod::kRoof: return "Found by its gap to the roof of the platform";
-      case findings::EstimateMethod::kMeasured:
-        return "Found by time that was measured in the trace";
+      case findings::EstimateMethod::kRoof:
+        return "Found by its gap to the roofline of the platform";
+      case findings::EstimateMethod::kMeasured: return "Found by time measured in the trace";
       case findings::EstimateMethod::kTraffic:
-        return "Found as a chain of kernels that hand data on to each other";
+        return "Found as a chain of kernels that pass data to each other";
       case findings::EstimateMethod::kTarget: return "Found by a rule (docs/rules.md)";
       case findings::EstimateMethod::kNone: break;
     }
@@ -408,8 +409,8 @@ std::string ReasoningOf(const findings::Analysis& analysis, const findings::Find
   }
   if (finding.method == findings::EstimateMethod::kRoof && finding.efficiency) {
     text += *finding.efficiency > 100
-                ? "Anomaly: more than the roof allows; verify the platform, dtype and model. "
-                : fmt::format("Held against the {} roof, {} of the time is gap. ",
+                ? "Anomaly: faster than the roofline allows; verify the platform, dtype and model. "
+                : fmt::format("Compared with the {} roofline, {} of the time is gap. ",
                               findings::BoundText(finding.bound),
                               *finding.efficiency < 50 ? "most" : "a part");
   }
@@ -417,7 +418,7 @@ std::string ReasoningOf(const findings::Analysis& analysis, const findings::Find
     const std::string sentence = WarningText(warning);
     if (text.find(sentence) == std::string::npos && !IsPattern(warning)) text += sentence + " ";
   }
-  return text.empty() ? "It stands out by its time alone." : std::string(Trim(text));
+  return text.empty() ? "It stands out only by its time." : std::string(Trim(text));
 }
 
 std::string PathText(const findings::Analysis& analysis,
@@ -496,7 +497,7 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
   text.way_a = !text.path_a.empty();
   if (text.chosen == 'A' && OnlyNamesWork(finding)) {
     text.path_b.clear();
-    text.insight += " Nothing recorded names this work; `with_stack=True` does.";
+    text.insight += " The trace does not name this work; record `with_stack=True`.";
   }
   text.way_b = !text.path_b.empty();
   if (text.path_a.empty()) {
@@ -510,7 +511,7 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
     text.saves_b = SavesText(analysis, finding, finding.change_b, finding.wall_b);
   }
   if (finding.bound_ms && OnlyRecords(finding.path_b) && !text.saves_b.empty())
-    text.saves_b = "It saves nothing by itself: it tells which of the two it is.";
+    text.saves_b = "Saves nothing by itself: it shows whether this is waiting or transfer.";
   text.action = !given_action.empty() ? given_action
                 : text.chosen == 'A'  ? text.path_a
                 : text.chosen == 'B'  ? text.path_b

@@ -16,24 +16,26 @@ struct Warning {
   std::string_view text;
 };
 constexpr Warning kWarnings[] = {
-    {"graph_replay", "Launches come from a GPU graph, so ops and gaps are known only in part."},
+    {"graph_replay", "Launches come from a GPU graph, so ops and gaps are only partly known."},
     {"starved",
-     "The GPU often ran dry after this work: faster kernels alone may only lengthen the wait for "
-     "the host."},
-    {"routing_assumed", "The routing of tokens is not recorded; an even one is assumed."},
-    {"no_platform", "No platform is known, so there is no roof to measure against; name one."},
+     "The GPU queue often ran dry after this work: faster kernels alone may only lengthen the wait "
+     "for the host."},
+    {"routing_assumed", "Expert routing is not recorded; even routing is assumed."},
+    {"no_platform",
+     "The GPU is unknown, so there is no roofline to compare with; name it with `platform`."},
     {"no_shapes", "No shapes were recorded; profile with `record_shapes=True`."},
-    {"no_model", "No performance model covers the work, so its efficiency is not known."},
+    {"no_model", "No performance model covers this work, so its efficiency is unknown."},
     {"near_roof", "Its efficiency is good or better, so there is little to gain."},
-    {"above_roof", "Rows above their roof are listed as anomalies and claim nothing."},
-    {"see_multi_kernel", "It is judged with communication and copies."},
-    {"see_fusion", "It is judged with the chain of ops that it is part of."},
+    {"above_roof",
+     "Rows above their roofline are listed as anomalies; no saving is estimated for them."},
+    {"see_multi_kernel", "It is analyzed under communication and copies."},
+    {"see_fusion", "It is analyzed with the chain of ops that it is part of."},
     {"busy", "The GPU is busy all the time."},
-    {"below_threshold", "What could be saved is below the threshold for a finding."},
+    {"below_threshold", "The possible saving is below the threshold for a finding."},
     {"no_gpu_work", "The trace has no GPU work."},
     {"no_ops", "The trace has no ops, so kernels cannot be put into chains."},
     {"no_launches", "Launches are not recorded, so gaps cannot be explained."},
-    {"several_devices", "The trace has several devices; gaps are of all together."},
+    {"several_devices", "The trace has several devices; gaps are those of all devices together."},
 };
 
 }  // namespace
@@ -61,7 +63,7 @@ std::string WhyTheyHelp(const levers::Fixes& texts, const std::vector<findings::
     if (whys.empty()) continue;
     text += fmt::format("{}Why Path {} helps: {}.", text.empty() ? "" : " ", letter, whys);
   }
-  return text.empty() ? "The recommendation says what each path rests on." : text;
+  return text.empty() ? "The recommendation names what each path relies on." : text;
 }
 
 std::string WarningText(std::string_view code) {

@@ -51,9 +51,9 @@ constexpr double kCategoryShown = 5;         // percent of the base, without a f
 std::string PathLine(const FindingText& text, char letter) {
   const std::string& path = letter == 'A' ? text.path_a : text.path_b;
   std::string saves = letter == 'A' ? text.saves_a : text.saves_b;
-  if (letter == 'B' && !saves.empty() && saves == text.saves_a) saves = "Saves as much.";
+  if (letter == 'B' && !saves.empty() && saves == text.saves_a) saves = "Saves the same.";
   const bool above = text.chosen == letter && path == text.action;
-  return (above ? "The action above." : path) + (saves.empty() ? "" : " " + saves);
+  return (above ? "See the action above." : path) + (saves.empty() ? "" : " " + saves);
 }
 
 // The section of the details that a finding stands in: that of its op's category, else of its kind.
@@ -159,7 +159,7 @@ std::string Fair::SummaryParagraph() const {
            (analysis_.findings.empty() ? " " + NothingText(analysis_) : FirstSentence());
   }
   if (!totals.has_gpu_work) {
-    return "The trace has no GPU work, so nothing can be said about the GPU. Record with "
+    return "The trace has no GPU work, so it says nothing about the GPU. Record with "
            "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`.";
   }
   // What everything else is of comes first.
@@ -173,7 +173,7 @@ std::string Fair::SummaryParagraph() const {
     text += " " + unassessed;
   } else if (!HasOps(analysis_)) {
     text +=
-        " No ops were recorded: kernels are told by their names, without shapes and modules. "
+        " No ops were recorded: kernels are classified by name only, without shapes and modules. "
         "Record with `activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]` and "
         "`record_shapes=True`.";
   }
@@ -252,15 +252,16 @@ std::string Fair::FirstSentence() const {
     std::string ranks;
     for (const findings::Finding* one : group)
       ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", one->global_rank);
-    text += fmt::format("{}({}) {}, {}{}", told == 1 ? " First: " : "; ", ranks,
-                        FirstClause(words.action), saves, less ? " once those above are done" : "");
+    text +=
+        fmt::format("{}({}) {}, {}{}", told == 1 ? " First: " : "; ", ranks,
+                    FirstClause(words.action), saves, less ? " on top of the previous ones" : "");
   }
   return text.empty() ? text : text + ".";
 }
 
 // Of a finding that stands in the row of one before it.
 std::string SameAction(const findings::Finding& head) {
-  return fmt::format("The same as that of priority {}, in one row with it.", head.global_rank);
+  return fmt::format("The same as for priority {}.", head.global_rank);
 }
 
 std::string Fair::Card(const findings::Finding& finding) const {
@@ -271,7 +272,7 @@ std::string Fair::Card(const findings::Finding& finding) const {
   card += fmt::format("**Issue**: {}  \n", text.insight);
   card += fmt::format("**Action**: {}  \n", &head == &finding ? text.action : SameAction(head));
   if (text.path_a != kNoPath)
-    card += fmt::format("**Path A** (the model may change): {}  \n", PathLine(text, 'A'));
+    card += fmt::format("**Path A** (the model's code may change): {}  \n", PathLine(text, 'A'));
   if (text.path_b != kNoPath || text.path_a == kNoPath)  // one of them is always there
     card += fmt::format("**Path B** (the model stays as it is): {}  \n", PathLine(text, 'B'));
   card += fmt::format("**Impact**: {}  \n", ImpactSentence(analysis_, finding, nullptr));
@@ -286,7 +287,7 @@ std::string Fair::BoundCell(const findings::Finding& finding) const {
   if (!finding.bound_ms) return std::string(kAbsentText);
   if (*finding.bound_ms >= kNothing * analysis_.wall.wall_ms)
     return "at most " + EachMs(analysis_, BoundOfAction(finding, TakesPathB(finding)));
-  return fmt::format("nothing while the host sets the pace, then at most {} of GPU time",
+  return fmt::format("nothing while host-bound, then at most {} of GPU time",
                      EachMs(analysis_, finding.exclusive_ms));
 }
 
@@ -298,18 +299,18 @@ std::vector<std::string> Fair::NothingRow() const {
     if (!LeavesNothing(finding) || ToldForItsSize(finding)) continue;
     ranks.push_back(fmt::format("{}", finding.global_rank));
     titles.push_back(WordsOf(finding).title);
-    alone.push_back(ShowsLater(finding) ? "next to nothing"
+    alone.push_back(ShowsLater(finding) ? "almost nothing"
                                         : EachRange(analysis_, findings::BestWall(finding)->ms));
   }
   if (ranks.size() < 2) return {};  // by itself it has its own, with its way out
   return {fmt::format("{}", fmt::join(ranks, ", ")), fmt::format("{}", fmt::join(titles, "; ")),
-          std::string(kAbsentText), fmt::format("{}", fmt::join(alone, ", ")), "next to nothing"};
+          std::string(kAbsentText), fmt::format("{}", fmt::join(alone, ", ")), "almost nothing"};
 }
 
 std::string Fair::Further() const {
   const std::vector<std::string> nothing = NothingRow();
-  MarkdownTable more({"Priority", "Finding", "Way out",
-                      "Saves " + UnitPhrase(analysis_) + ", alone", "After those above"});
+  MarkdownTable more(
+      {"Priority", "Finding", "Fix", SavingTitle(analysis_), std::string(kExtraSavingTitle)});
   std::size_t left = 0;
   for (std::size_t i = cards_; i < analysis_.findings.size(); ++i) {
     const findings::Finding& finding = analysis_.findings[i];
@@ -324,10 +325,10 @@ std::string Fair::Further() const {
               TakesPathB(finding) ? words.path_b : words.path_a,
               best == nullptr       ? BoundCell(finding)
               : finding.one_off     ? Ms(OnceMs(finding)) + ", once"
-              : ShowsLater(finding) ? "next to nothing while the host sets the pace"
+              : ShowsLater(finding) ? "almost nothing while host-bound"
                                     : EachRange(analysis_, best->ms),
               best == nullptr || finding.one_off ? std::string(kAbsentText)
-              : LeavesNothing(finding)           ? "next to nothing"
+              : LeavesNothing(finding)           ? "almost nothing"
                                                  : AfterRange(analysis_, *best)});
   }
   if (!nothing.empty()) more.Row(nothing);
@@ -376,9 +377,9 @@ std::string Fair::AnomalyText(const findings::Anomaly& anomaly) const {
   std::string args = CellOfText(operation->args);
   args = args.substr(0, args.find("<br>"));
   return fmt::format(
-      "Anomaly: {} {} takes {} {}, less than its roof allows: not all that its operands hold is "
-      "read "
-      "or computed (a window, a mask, a broadcast), so no rate and no saving is told of it.\n\n",
+      "Anomaly: {} {} takes {} {}, less than its roofline allows: it probably does not read or "
+      "compute all of its operands (a window, a mask, a broadcast), so it has no rate and no "
+      "saving.\n\n",
       Code(operation->name, 80), args, EachMs(analysis_, OwnMs(*operation)), UnitPhrase(analysis_));
 }
 
@@ -440,7 +441,7 @@ std::string Fair::Appendix() const {
   std::string text = "## Appendix\n\n### Hardware Reference\n\n" + HardwareTable(sources_);
   text += "### Workload\n\n" + WorkloadTable(analysis_);
   if (const std::string derived = DerivedTable(analysis_); !derived.empty())
-    text += "### Figures worked out of the tables\n\n" + derived;
+    text += "### Derived figures\n\n" + derived;
   text += "### Replay Artifacts\n\n";
   if (sources_.replay_files.empty()) {
     std::string rows;
@@ -449,8 +450,8 @@ std::string Fair::Appendix() const {
       for (std::size_t i = 0; i < finding.row_ids.size() && i < 3; ++i)
         rows += (rows.empty() ? "" : ", ") + Code(finding.row_ids[i]);
     }
-    text += rows.empty() ? "None was made. Where a kernel is to be tried by itself, `make_replay` "
-                           "packs its row.\n\n"
+    text += rows.empty() ? "None. `make_replay` packs the row of a kernel that is to be run on its "
+                           "own.\n\n"
                          : "Not made yet: `make_replay` with rows " + rows + " makes them.\n\n";
   } else {
     for (const std::string& file : sources_.replay_files)
@@ -472,7 +473,7 @@ std::string Fair::Appendix() const {
   }
   text += "\n";
   const std::string note = SavingsNote(analysis_);
-  if (!note.empty()) text += "### How savings are made\n\n" + note + "\n\n";
+  if (!note.empty()) text += "### How savings are computed\n\n" + note + "\n\n";
   const std::string quality = QualityTable(analysis_);
   if (!quality.empty()) text += "### Trace quality\n\n" + quality;
   return text;

@@ -99,7 +99,7 @@ std::string EfficiencyText(const findings::Efficiency& efficiency) {
 
 std::string AchievedText(const findings::Efficiency& efficiency) {
   if (efficiency.launch_floor) return std::string(kAbsentText);
-  if (efficiency.anomaly) return std::string(kAbsentText) + " (counts more than the roof allows)";
+  if (efficiency.anomaly) return std::string(kAbsentText) + " (above the roofline)";
   const bool compute = efficiency.bound == findings::Bound::kCompute;
   if (compute && efficiency.tflops_per_s) return Digits(*efficiency.tflops_per_s) + " TFLOPS/s";
   if (efficiency.tb_per_s) return Digits(*efficiency.tb_per_s) + " TB/s";
@@ -125,8 +125,8 @@ void AddPossible(const findings::Analysis& analysis, const findings::Finding& fi
 
 // Figures of calls and kernels that are compared with their equals.
 constexpr std::pair<std::string_view, std::string_view> kComparedFacts[] = {
-    {"slow_us", "Slow calls"},
-    {"usual_us", "Usual calls"},
+    {"slow_us", "Time of slow calls"},
+    {"usual_us", "Time of usual calls"},
     {"times", "Times as long"},
     {"factor", "Times as long"},
 };
@@ -145,9 +145,9 @@ void AddFacts(const findings::Analysis& analysis, const findings::Finding& findi
       }
       const double* ms = std::get_if<double>(&fact.value);
       if (ms == nullptr || (fact.key != "option_ms" && fact.key != "merge_ms")) continue;
-      table->Row(
-          {fact.key == "option_ms" ? "Fewer bits save at most" : "Merged launches save at most",
-           EachMs(analysis, *ms)});
+      table->Row({fact.key == "option_ms" ? "Lower precision saves at most"
+                                          : "Merged launches save at most",
+                  EachMs(analysis, *ms)});
     }
   }
   if (!analysis.cpu) return;
@@ -173,7 +173,7 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   }
   if (finding.members.size() > 1) {
     table.Row({"Operations", Calls(finding.members.size(), "operations")});
-    table.Row({"Beside the first", Calls(finding.members.size() - 1, "operations")});
+    table.Row({"Operations besides the first", Calls(finding.members.size() - 1, "operations")});
   }
   if (finding.tier == findings::Tier::kCompute) {
     table.Row({"Efficiency",
@@ -185,7 +185,7 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
     table.Row({"Time while nothing else ran", Ms(finding.exclusive_ms)});
   }
   if (finding.starved_percent) {
-    table.Row({"Time after which the GPU ran dry", Pct(*finding.starved_percent)});
+    table.Row({"Time after which the GPU queue ran dry", Pct(*finding.starved_percent)});
   }
   AddPossible(analysis, finding, &table);
   for (const auto& [path, change] :
@@ -204,21 +204,23 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   if (best != nullptr) {
     for (const auto& [path, saving] :
          {std::pair{"Path A", &finding.wall_a}, {"Path B", &finding.wall_b}}) {
-      if (*saving) table.Row({fmt::format("{} alone, wall time", path), RangeMs((*saving)->ms)});
+      if (*saving)
+        table.Row({fmt::format("{} on its own, wall time", path), RangeMs((*saving)->ms)});
     }
     const double after = std::max(0.0, best->after_others_ms);
     // What happens once is no part of what savings are of, which may then be nothing.
     if (!finding.one_off && analysis.wall.wall_ms > 0) {
-      table.Row({"After those above, wall time",
+      table.Row({"On top of the priorities above, wall time",
                  fmt::format("{} ({})", Ms(after), Pct(after / analysis.wall.wall_ms * 100))});
     }
   } else if (additional) {
-    table.Row({"of it not claimed above", RangeMs(*additional)});
+    table.Row({"Not covered by the priorities above", RangeMs(*additional)});
   }
   if (finding.bound_ms)
-    table.Row({"Without any of it", "at most " + EachMs(analysis, *finding.bound_ms)});
+    table.Row({"Saving if all of it went", "at most " + EachMs(analysis, *finding.bound_ms)});
   if (finding.joint_ms)
-    table.Row({"And without the host", "at most " + EachMs(analysis, *finding.joint_ms)});
+    table.Row(
+        {"And the host were not the bottleneck", "at most " + EachMs(analysis, *finding.joint_ms)});
   AddFacts(analysis, finding, &table);
   if (finding.host != nullptr) AddHostRows(analysis, *finding.host, &table);
   table.Row({"Estimate", Words(findings::MethodText(finding.method))});
@@ -256,7 +258,7 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
   }
   if (finding.count > 0) {
     const bool once = finding.one_off || analysis.base.count <= 1;
-    add(once ? "Count" : "Count a " + analysis.base.unit,
+    add(once ? "Count" : "Count per " + analysis.base.unit,
         once ? fmt::format("{}", finding.count) : EachCalls(analysis, finding.count));
   }
   if (finding.efficiency) {
@@ -268,19 +270,20 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
   for (const auto& [path, change, wall] : {std::tuple{"Path A", &finding.change_a, &finding.wall_a},
                                            {"Path B", &finding.change_b, &finding.wall_b}}) {
     if (*wall && !finding.one_off)
-      add(fmt::format("{} alone", path), EachRange(analysis, (*wall)->ms));
+      add(fmt::format("{} on its own", path), EachRange(analysis, (*wall)->ms));
     if (*change && finding.rule)
       add(fmt::format("{} reaches", path), CellOfText((*change)->target));
   }
   if (finding.bound_ms) {
-    add("Without any of it", fmt::format("at most {} ({})", EachMs(analysis, *finding.bound_ms),
-                                         SavingShare(analysis, *finding.bound_ms)));
+    add("Saving if all of it went",
+        fmt::format("at most {} ({})", EachMs(analysis, *finding.bound_ms),
+                    SavingShare(analysis, *finding.bound_ms)));
   }
   if (finding.joint_ms)
-    add("And without the host", "at most " + EachMs(analysis, *finding.joint_ms));
+    add("And the host were not the bottleneck", "at most " + EachMs(analysis, *finding.joint_ms));
   const findings::WallSaving* best = findings::BestWall(finding);
   if (best == nullptr && finding.savings_ms) {
-    add("Saves of GPU time", EachRange(analysis, *finding.savings_ms));
+    add("Saving of GPU time", EachRange(analysis, *finding.savings_ms));
     add("At most", BaseShare(analysis, finding.savings_ms->high));
   }
   if (best == nullptr && finding.bound_ms) {
@@ -289,7 +292,7 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
   }
   if (best != nullptr && finding.one_off) add("Saves once", Ms(OnceMs(finding)));
   if (best != nullptr && !finding.one_off) {
-    add("After those above",
+    add("On top of the priorities above",
         fmt::format("{} ({})", AfterRange(analysis, *best), AfterShare(analysis, *best)));
   }
   if (analysis.cpu) {
@@ -310,21 +313,22 @@ std::string HostTable(const findings::Analysis& analysis, const findings::Findin
   };
   row("Host time", cause.total_ms);
   row("GPU idle", IdleMs(analysis, cause));
-  row("Nothing recorded", cause.nothing_ms);
+  row("Without any recorded event", cause.nothing_ms);
   if (cause.ramp) row("Idle at the start of the GPU work", cause.early_ms);
   if (cause.ramp && cause.until_ms > 0)
-    table.Row({"The last of that ends after", Ms(cause.until_ms), std::string(kAbsentText)});
+    table.Row({"The last of that ends at", Ms(cause.until_ms), std::string(kAbsentText)});
   for (const auto& [name, ms] : PlaceInStep(cause))
     table.Row({name, Ms(ms), std::string(kAbsentText)});
-  if (cause.each_ms > 0) table.Row({"Each", Ms(cause.each_ms), std::string(kAbsentText)});
+  if (cause.each_ms > 0)
+    table.Row({"Duration of each", Ms(cause.each_ms), std::string(kAbsentText)});
   return table.empty() ? "" : table.text() + "\n";
 }
 
 std::string PlacesTable(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.host == nullptr || finding.host->places.empty()) return "";
   const bool once = finding.one_off || analysis.base.count <= 1;
-  MarkdownTable table(
-      {"Where", "Code", once ? "Times" : "Times a " + analysis.base.unit, "Host time", "GPU idle"});
+  MarkdownTable table({"Where", "Code", once ? "Times" : "Times per " + analysis.base.unit,
+                       "Host time", "GPU idle"});
   const auto times = [&](std::uint64_t count) {
     return once ? fmt::format("{}", count) : EachCalls(analysis, count);
   };
@@ -367,7 +371,7 @@ std::string ProjectionTable(const findings::Finding& finding, const findings::An
                PctOrDash(row.percent_of_total)});
   }
   if (table.empty()) return "";
-  return "**Impact Projection** (if the work reaches so much of its roof, whatever else "
+  return "**Impact Projection** (if the work reaches that share of its roofline, whatever else "
          "runs):\n\n" +
          table.text() + "\n";
 }
@@ -488,7 +492,7 @@ std::string OperationsTable(const findings::Analysis& analysis,
 
 std::string TimeTable(const findings::Analysis& analysis) {
   const findings::Totals& totals = analysis.totals;
-  if (!totals.has_gpu_work) return "There is no GPU time to divide.\n\n";
+  if (!totals.has_gpu_work) return "The trace has no GPU time.\n\n";
   MarkdownTable table({"Part", "Time", "Share of the window"});
   const auto row = [&](std::string name, double ms) {
     table.Row({std::move(name), Ms(ms), PctOrDash(totals.Percent(ms))});
@@ -502,8 +506,8 @@ std::string TimeTable(const findings::Analysis& analysis) {
   if (totals.unlinked_count > 0) {
     row("Kernels without a launch in the trace", totals.unlinked_ms);
   }
-  row("Work without a roof (no model, or no platform)", totals.unmodeled_ms);
-  row("Sum of the categories (concurrent work counts as often as it ran)", totals.category_sum_ms);
+  row("Work without a roofline (no model or no platform)", totals.unmodeled_ms);
+  row("Sum of the categories (concurrent work counts more than once)", totals.category_sum_ms);
   return table.text() + "\n";
 }
 
@@ -512,20 +516,21 @@ std::string WallTable(const findings::Analysis& analysis) {
   MarkdownTable table({"Wall time", "Value"});
   if (!wall.known) {
     if (wall.replay_error_percent == 0) return "";
-    table.Row({"Replayed unchanged, off by", Pct(std::abs(wall.replay_error_percent))});
+    table.Row(
+        {"Error of the simulation without a change", Pct(std::abs(wall.replay_error_percent))});
     return table.text() + "\n";
   }
   table.Row({"Recorded, first to last activity", Ms(wall.recorded_ms)});
-  table.Row({"What savings are of", Ms(wall.wall_ms)});
-  table.Row({"If GPU work took no time", Ms(wall.host_floor_ms)});
-  table.Row({"If the host took no time", Ms(wall.gpu_floor_ms)});
-  table.Row({"Replayed unchanged, off by", Pct(std::abs(wall.replay_error_percent))});
-  table.Row({"Waits of the host that are explained", Pct(wall.matched_waits_percent)});
+  table.Row({"Time that savings refer to", Ms(wall.wall_ms)});
+  table.Row({"Wall time if GPU work took no time", Ms(wall.host_floor_ms)});
+  table.Row({"Wall time if the host took no time", Ms(wall.gpu_floor_ms)});
+  table.Row({"Error of the simulation without a change", Pct(std::abs(wall.replay_error_percent))});
+  table.Row({"Host waits that it explains", Pct(wall.matched_waits_percent)});
   return table.text() + "\n";
 }
 
 std::string QualityTable(const findings::Analysis& analysis) {
-  MarkdownTable table({"Code", "Severity", "Time", "What it means", "Record next time"});
+  MarkdownTable table({"Code", "Severity", "Time", "What it means", "Record next"});
   for (const findings::Quality& quality : analysis.quality) {
     std::string time = findings::MsOf(quality);
     if (const std::string share = findings::ShareOf(quality); !time.empty() && !share.empty())
@@ -566,7 +571,7 @@ std::string NothingText(const findings::Analysis& analysis) {
     if (code.starts_with("no_") || code == "graph_replay") judged = false;
   }
   if (judged) return "\xE2\x9C\x85 Nothing to fix." + why;
-  return "No finding, which does not mean that all is well." + why;
+  return "No finding, which does not mean that nothing could be faster." + why;
 }
 
 }  // namespace jarvis::documents

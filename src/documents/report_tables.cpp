@@ -84,8 +84,8 @@ std::string MultiKernelTables(const findings::Analysis& analysis) {
   if (!table.empty()) text += table.text() + "\n";
   if (!table.empty() && kernels.one_rank) {
     text +=
-        "One rank shows collective types, sizes and times; waiting for other ranks cannot be told "
-        "apart from time on the wire. Compare all ranks with `collectives`.\n\n";
+        "One rank shows collective types, sizes and times, but not which part is waiting for other "
+        "ranks and which is transfer. Compare all ranks with `collectives`.\n\n";
   }
   return text;
 }

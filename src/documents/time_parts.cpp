@@ -51,20 +51,20 @@ constexpr std::array<WordsOfLine, ledger::kWorkKinds> kWorkWords = {{
 
 // By IdleCause, without "GPU idle: ".
 constexpr std::array<WordsOfLine, ledger::kIdleCauses> kIdleWords = {{
-    {"host issuing ops", "ops"},
-    {"host between two launches", "ops"},
-    {"host in Python", "host"},
-    {"host outside recorded ops", "host"},
+    {"host inside ops and launch calls", "ops"},
+    {"host between ops (short gaps)", "ops"},
+    {"host in Python (long gaps)", "host"},
+    {"host in code that was not recorded", "host"},
     {"waiting for input data", "host"},
     {"driver allocator (cudaMalloc, cudaFree)", "first"},
-    {"first calls (lazy loading, set-up)", "first"},
-    {"host thread not scheduled or blocked", "host"},
-    {"round trip after a synchronization", "wait"},
-    {"launch latency", "wait"},
+    {"one-time initialization (module loading, first calls)", "first"},
+    {"host thread descheduled or blocked", "host"},
+    {"synchronizing call returning after the GPU is done", "wait"},
+    {"launch latency (launched, not yet started)", "wait"},
     {"gaps between queued kernels", "wait"},
     {"after the last GPU work", "edge"},
-    {"launch not recorded", "edge"},
-    {"no host events recorded", "edge"},
+    {"cause unknown (launch not recorded)", "edge"},
+    {"cause unknown (no host events recorded)", "edge"},
 }};
 TimePart PartOf(std::string name, std::string_view look, std::int64_t ns,
                 const ledger::Bound& bound) {
@@ -127,21 +127,19 @@ std::string_view WhyUnassessed(const findings::Analysis& analysis) {
                        [&](const findings::Quality& one) { return one.code == code; });
   };
   if (lacks("no_cpu_ops"))
-    return "No ops were recorded, so no kernel has shapes. Record with "
+    return "No ops were recorded, so kernels have no shapes. Record with "
            "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]` and `record_shapes=True`.";
   const bool replayed = std::any_of(analysis.quality.begin(), analysis.quality.end(),
                                     [](const findings::Quality& one) {
                                       return one.code == "gpu_graph_replay" && !one.record.empty();
                                     });
   if (replayed)
-    return "Kernels of a graph replay have no shapes. Record the capture of the graph as well, "
-           "with "
+    return "Kernels of a graph replay have no shapes. Record the graph capture as well, with "
            "`record_shapes=True`.";
   if (lacks("no_shapes"))
     return "Ops were recorded without shapes. Record with `record_shapes=True`.";
-  if (analysis.platform.empty())
-    return "The GPU is not known. Name it with the argument `platform`.";
-  return "No performance model covers the ops that launch them.";
+  if (analysis.platform.empty()) return "The GPU is unknown. Name it with the argument `platform`.";
+  return "No performance model covers the ops that launch these kernels.";
 }
 
 }  // namespace
@@ -181,7 +179,7 @@ std::vector<TimePart> TimeParts(const findings::Analysis& analysis) {
 std::string WallTimeTable(const findings::Analysis& analysis) {
   const findings::StepBase& base = analysis.base;
   MarkdownTable table(
-      {"Metric", "Value", "Avoidable (same work and precision)", "Share of the " + base.unit});
+      {"Metric", "Value", "Avoidable at the same precision", "Share of the " + base.unit});
   table.Row(
       {Capitalised(UnitTitle(analysis)), Ms(base.unit_ms()), std::string(kAbsentText), "100%"});
   for (const TimePart& part : TimeParts(analysis)) {

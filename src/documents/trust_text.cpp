@@ -35,14 +35,14 @@ std::string TrustList(const findings::Analysis& analysis) {
   const findings::WallBase& wall = analysis.wall;
   if (analysis.cpu) {
     text +=
-        "- What is said to be saved are bounds, measured in the trace: all of the time of what is "
-        "to go.\n";
+        "- Savings are upper bounds measured in the trace: the whole time of what would go away.\n";
   } else if (!wall.known) {
     text += "- Savings are of GPU time: " + CellOfText(wall.why_not) + "\n";
   } else if (std::abs(wall.replay_error_percent) >= kReplayOff) {
     text += fmt::format(
-        "- Replayed without a change the trace comes out {} off: savings of less "
-        "are within that.\n",
+        "- Savings come from a simulation that reproduces the unchanged trace to within {}: "
+        "smaller "
+        "savings are not reliable.\n",
         Pct(std::abs(wall.replay_error_percent)));
   }
   const std::vector<std::string> limits = RecommendationLimits(analysis);
@@ -59,11 +59,12 @@ std::string SavingsNote(const findings::Analysis& analysis) {
   const findings::WallBase& wall = analysis.wall;
   if (!wall.known) return "";
   return fmt::format(
-      "Savings are of wall time, by replaying the trace's dependencies with the change made: "
-      "unchanged it is off by {}{}.",
+      "Savings are of wall time: the trace's dependencies are simulated with the change made. "
+      "Without "
+      "a change the simulation is off by {}{}.",
       Pct(std::abs(wall.replay_error_percent)),
       wall.matched_waits_percent > 0
-          ? fmt::format(", {} of the host's waits are explained", Pct(wall.matched_waits_percent))
+          ? fmt::format(" and explains {} of the host's waits", Pct(wall.matched_waits_percent))
           : "");
 }
 

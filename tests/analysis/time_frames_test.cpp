@@ -259,7 +259,7 @@ TEST_CASE("a step that loads code is set apart, and the others are steady") {
   REQUIRE(frames.steps.size() == 4);
   CHECK(Text(frames.steps[0].host) == "[0, 100000)");
   CHECK_FALSE(frames.steps[0].steady);
-  CHECK(frames.steps[0].odd_because == "first calls");
+  CHECK(frames.steps[0].odd_because == "one-time initialization");
   CHECK(Us(frames.steps[0].first_call_ns) == 89000);
   CHECK(frames.steps[1].steady);
   CHECK(Text(frames.steps[3].host) == "[106000, 108900)");

@@ -25,8 +25,8 @@ std::vector<Iteration> Steps(std::size_t count, std::int64_t requests, std::int6
 TEST_CASE("steps that follow each other tell tokens a second") {
   CHECK(
       IterationSentence(Steps(3, 32, 16)) ==
-      "A decode step gives 32 requests a token each and the next one begins 16.0 ms later (median "
-      "of 2): 2000 tokens/s; 13.0 ms of that lies behind the step's annotation.");
+      "A decode step gives 32 requests a token each and the next one starts 16.0 ms later (median "
+      "of 2): 2000 tokens/s; 13.0 ms of that lies after the step's annotation.");
   CHECK(IterationSentence(Steps(3, 0, 16)).find("tokens/s") == std::string::npos);
 }
 

@@ -71,7 +71,7 @@ TEST_CASE("GPU work that nothing bounds is said, with what to record") {
   BookedStep step;
   CHECK(UnassessedSentence(step.analysis) ==
         "50.0% of the step could not be assessed: GEMMs (50.0 ms). No performance model covers the "
-        "ops that launch them.");
+        "ops that launch these kernels.");
   CHECK(WallTimeTable(step.analysis).find("not assessed") != std::string::npos);
   step.analysis.quality.emplace_back().code = "no_shapes";
   CHECK(UnassessedSentence(step.analysis).find("`record_shapes=True`") != std::string::npos);
@@ -90,7 +90,8 @@ TEST_CASE("faster GPU work saves nothing while the host sets the pace") {
   step.analysis.wall.gpu_floor_ms = 80;
   const std::string table = WallTimeTable(step.analysis);
   CHECK(table.find("| GPU: casts and quantization | 30.0 ms | 0 while host-bound |") != table.npos);
-  CHECK(table.find("| GPU idle: host issuing ops | 19.6 ms | up to 19.6 ms |") != table.npos);
+  CHECK(table.find("| GPU idle: host inside ops and launch calls | 19.6 ms | up to 19.6 ms |") !=
+        table.npos);
   step.Judge({});
   CHECK(UnassessedSentence(step.analysis).empty());
   // Where the host's work and the GPU's lie one behind the other, it saves what the host leaves.

@@ -133,7 +133,7 @@ TEST_CASE("a product below its sibling has the sibling's rate as target") {
   CHECK(finding->subject_args.find("8192") != std::string::npos);
   REQUIRE(finding->change_b.has_value());
   CHECK(finding->change_b->savings_ms.mid == doctest::Approx(0.6 - 0.44).epsilon(0.01));
-  CHECK(finding->change_b->source == "another product of this trace");
+  CHECK(finding->change_b->source == "another GEMM of this trace");
   CHECK(FindRule(Analyze(trace(445), "MI300X"), Pattern::kSlowerThanSiblings) == nullptr);
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("products are held against each other where the device is not known") 
   const Analyzed one = Analyze(trace("[[4096,4096],[4096,8192]]"), "");
   const Finding* finding = FindRule(one, Pattern::kSlowerThanSiblings);
   REQUIRE(finding != nullptr);
-  CHECK(finding->change_b->source == "another product of this trace");
+  CHECK(finding->change_b->source == "another GEMM of this trace");
   // Few FLOPs a byte: on some device memory bounds it.
   CHECK(FindRule(Analyze(trace("[[65536,256],[256,4096]]"), ""), Pattern::kSlowerThanSiblings) ==
         nullptr);

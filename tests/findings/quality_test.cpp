@@ -55,7 +55,7 @@ TEST_CASE("first calls lead, with their time, their step and what they take late
   REQUIRE_FALSE(leading.empty());
   CHECK(leading[0]->code == "first_calls");
   CHECK(MsOf(*q) == "60.0 ms");
-  CHECK(ShareOf(*q).find(" % of the trace") != std::string::npos);
+  CHECK(ShareOf(*q).find("% of the trace") != std::string::npos);
 }
 
 TEST_CASE("a little of it is not told") {
@@ -184,7 +184,7 @@ TEST_CASE("devices beside each other do not overlap, and each is told") {
   const std::string& told = one.Quality("multi_device")->text;
   CHECK(told.find("device 0 is busy for 0.05") != std::string::npos);
   CHECK(told.find("device 1 is busy for 0.04") != std::string::npos);
-  CHECK(told.find("up to 200 %") != std::string::npos);
+  CHECK(told.find("up to 200%") != std::string::npos);
 }
 
 TEST_CASE("work whose process nothing tells is counted, and not as launched before the trace") {
@@ -288,7 +288,7 @@ TEST_CASE("a server's single step tells no period, several do") {
   };
   const Analyzed one = Analyze(server(1));
   REQUIRE(one.Quality("engine_step") != nullptr);
-  CHECK(one.Quality("engine_step")->text.find("holds no sampling") != std::string::npos);
+  CHECK(one.Quality("engine_step")->text.find("without sampling") != std::string::npos);
   CHECK(one.Quality("one_pass") == nullptr);
   CHECK(Analyze(server(3)).Quality("engine_step") == nullptr);
 }
@@ -307,8 +307,8 @@ TEST_CASE("what of the workload is not recorded is told, and what is there is no
     return q == nullptr ? std::string() : q->text;
   };
   CHECK(absent(Analyze(Passes(1))) ==
-        "Not in this recording: input preparation and reading results back (nothing is copied "
-        "from or to the host); a second step (no spread is known).");
+        "Not in this recording: input preparation and reading results back (no copies between "
+        "host and device); a second step (so the variation is unknown).");
   const auto copies = [](int back) {
     return [back](TraceText* text) {
       Copy(text, "Memcpy HtoD (Pageable -> Device)", 80, 4096, 70);
@@ -318,13 +318,12 @@ TEST_CASE("what of the workload is not recorded is told, and what is there is no
   CHECK(absent(Analyze(Passes(3, copies(4000)))).empty());
   // A flag that the program asks for is no result.
   CHECK(absent(Analyze(Passes(3, copies(1)))) ==
-        "Not in this recording: reading results back (only single values are copied to the "
-        "host).");
+        "Not in this recording: reading results back (only scalars are copied to the host).");
   const Analyzed backward = Analyze(Passes(3, [&](TraceText* text) {
     copies(4000)(text);
     text->Op("autograd::engine::evaluate_function: ReluBackward0", 8000, 40);
   }));
-  CHECK(absent(backward).find("an optimizer (gradients are made") != std::string::npos);
+  CHECK(absent(backward).find("an optimizer (gradients are computed") != std::string::npos);
   CHECK(backward.Quality(kNotRecorded)->record == "a step with its optimizer");
 }
 

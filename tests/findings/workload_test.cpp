@@ -74,7 +74,7 @@ TEST_CASE("the model is the module that owns the GPU time, not the one with the 
   CHECK(Of(one, WorkloadPart::kModel) == "BigForCausalLM");
   CHECK(SureOf(one, WorkloadPart::kModel) == Certainty::kRecorded);
   CHECK(Of(one, WorkloadPart::kFamily) == "decoder-only transformer");
-  CHECK(Of(one, WorkloadPart::kComponents) == "TextEncoder 1 %");
+  CHECK(Of(one, WorkloadPart::kComponents) == "TextEncoder 1%");
   CHECK(Of(one, WorkloadPart::kLayers) == "2");
   CHECK(Of(one, WorkloadPart::kHeads) == "8 x 64");
   CHECK(Of(one, WorkloadPart::kHidden) == "512");
@@ -476,7 +476,7 @@ TEST_CASE("real traces") {
        {{Part::kModel, "Stable Diffusion 3 (SD3Transformer2DModel)"},
         {Part::kPhase, "image generation, 4 denoising steps"},
         {Part::kBatch, "batch 2 x 4429 tokens"},
-        {Part::kInput, "makes 1024 x 1024 pixels"},
+        {Part::kInput, "output 1024 x 1024 pixels"},
         {Part::kLayers, "38"},
         {Part::kHeads, "38 x 64"}}},
       {"gptoss-vllm-b200",
@@ -489,8 +489,8 @@ TEST_CASE("real traces") {
       {"sam-masks-a100",
        "trace",
        {{Part::kFamily,
-         "ViT-H (vision transformer) with a promptable mask decoder (as Segment "
-         "Anything has)"},
+         "ViT-H (vision transformer) with a promptable mask decoder (like "
+         "Segment Anything)"},
         {Part::kLayers, "32"},
         {Part::kPhase, "forward only (inference)"},
         {Part::kDevice, "A100-SXM4-80GB"}}},

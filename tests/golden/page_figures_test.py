@@ -37,7 +37,7 @@ def tables(text):
 
 def span(cell):
     """Low and high of a saving in ms; "up to" has nothing for certain."""
-    cell = re.sub(r"^about [^:]*: ", "", cell)  # what is expected, before the range
+    cell = re.sub(r"^about [^(]*\(", "", cell)  # what is expected, before the range
     if match := re.match(rf"(?:at most|up to) {NUMBER} ms", cell):
         return 0.0, float(match[1])
     if match := re.match(rf"{NUMBER} to {NUMBER} ms", cell):
@@ -92,15 +92,15 @@ class PageFigures(unittest.TestCase):
             self.assertLessEqual(share_of_all, 102)
 
     def savings(self, page, header, rows):
-        at = next(i for i, name in enumerate(header) if name.startswith("After those above"))
-        alone = next(i for i, name in enumerate(header) if name.startswith("Saves"))
-        parts = [span(row[at]) for row in rows if row[1] != "All of these"]
+        at = next(i for i, name in enumerate(header) if name.startswith("On top of"))
+        alone = next(i for i, name in enumerate(header) if name.startswith("Saving"))
+        parts = [span(row[at]) for row in rows if row[1] != "All of the above"]
         parts = [part for part in parts if part]
         for row in rows:
             after, before = span(row[at]), span(row[alone])
-            if after and before and "lets it show" not in row[at]:
+            if after and before and "once priority" not in row[at]:
                 self.assertLessEqual(after[1], before[1] * (1 + ROUNDED), row[1])
-        of_all = [row[at] for row in rows if row[1] == "All of these"]
+        of_all = [row[at] for row in rows if row[1] == "All of the above"]
         told = [span(text) for text in of_all]
         if not told:
             return

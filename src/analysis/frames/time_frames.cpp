@@ -405,14 +405,14 @@ class FrameMaker {
     if (facts_.cut && step.host.end >= facts_.cut->at_ns) return "cut off";
     if (static_cast<double>(step.first_call_ns) >
         kFirstCallShare * static_cast<double>(step.host_ns())) {
-      return "first calls";
+      return "one-time initialization";
     }
     const TimeSpan unit = out_.base.units[i];
     const auto& change = out_.base.regimes.change;
     if (change && i < change->at)
-      return change->before_ns < change->after_ns ? "an earlier, faster pace"
-                                                  : "an earlier, slower pace";
-    if (unit.start < out_.base.head.end_ns) return "the GPU was still at work of before";
+      return change->before_ns < change->after_ns ? "an earlier, faster phase"
+                                                  : "an earlier, slower phase";
+    if (unit.start < out_.base.head.end_ns) return "the GPU was still finishing earlier work";
     return unit.end - unit.start > out_.base.unit_ns() ? kLonger : kShorter;
   }
 

@@ -162,7 +162,7 @@ double CauseContext::LargeGemm(std::string_view spec) const {
 
 std::string CauseContext::LargeGemmSource() const {
   return "share of the rate of " + (calls_.platform == nullptr ? "" : calls_.platform->name) +
-         " that large products usually reach";
+         " that large GEMMs usually reach";
 }
 
 double CauseContext::BestAligned(const Operation& operation) const {
@@ -175,7 +175,7 @@ CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
       !operation.kernels.empty() && operation.kernels.front().name.starts_with("Cijk_");
   if (operation.name.starts_with("aiter::") && tensile) {
     return {
-        "Add these sizes to aiter's table of tuned GEMMs: its gradlib tuner, "
+        "Add these sizes to aiter's table of tuned GEMMs with its gradlib tuner, "
         "AITER_CONFIG_GEMM_BF16. The table seems to have no entry for them, as the kernel is "
         "hipBLASLt's; or tune that with PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run",
         {"tuned_gemm_table"}};
@@ -184,14 +184,13 @@ CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
   const bool own = !operation.name.starts_with("aten::");
   const bool compiles = work_.compiled && !work_.autotuned && !own && !work_.IsServer();
   const TunedBy compiled = {
-      "Compile with `mode=\"max-autotune\"`, if that is not its mode yet; it times Triton's and "
-      "the "
+      "Compile with `mode=\"max-autotune\"`, unless it is on already; it times Triton's and the "
       "library's kernels for these sizes",
       {"max_autotune", true}};
   if (work_.amd && work_.tunable_op == WorkContext::TunableOp::kReads) {
     return {
         "Run once with PYTORCH_TUNABLEOP_TUNING=1. TunableOp was on and only read its file, "
-        "which may not hold these sizes",
+        "which may lack these sizes",
         {"tunable_op_tuning"}};
   }
   if (work_.amd && work_.tunable_op == WorkContext::TunableOp::kTunes)
@@ -207,14 +206,14 @@ CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
   if (compiles) return compiled;
   if (work_.compiled && work_.autotuned && !own && !work_.IsServer()) {
     return {
-        "Search more tiles for generated products: "
+        "Search more tiles for generated GEMMs: "
         "`TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_SEARCH_SPACE=EXHAUSTIVE`",
         {"search_tiles", true}};
   }
   // Neither setting is in the version that was recorded.
   if (work_.before_torch2) return {};
   if (own) {
-    return {"Time this product at these sizes with cuBLASLt as well; the faster one decides",
+    return {"Time this GEMM at these sizes with cuBLASLt as well, and use the faster one",
             {"time_cublaslt"}};
   }
   return {

@@ -151,16 +151,16 @@ class CauseFinder {
     facts.push_back(CauseText(
         "environment", amd ? "HIPBLASLT_ALLOW_TF32=1" : "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1"));
     Set(o, Pattern::kTf32Off, "tf32", std::move(facts));
-    const Target target{part, fmt::format("{:.0f} % of the TF32 peak", limits::kTensorHigh * 100),
+    const Target target{part, fmt::format("{:.0f}% of the TF32 peak", limits::kTensorHigh * 100),
                         "dense peak of " + platform->name};
     o->cause->b = target;
     if (!sized) return true;
     // Half the bytes of fp32, and the same shares of a higher rate: never less than TF32 saves.
     if (const auto bf16 = perf::PeakFor(*platform, "matrix_bf16")) {
       o->cause->facts.push_back(NumberFact("bf16_peak", bf16->tflops, "TFLOPS/s"));
-      o->cause->a = Target{SavedAtTensorRate(now, bf16->tflops, least / 2),
-                           fmt::format("{:.0f} % of the bf16 peak", limits::kTensorHigh * 100),
-                           target.source};
+      o->cause->a =
+          Target{SavedAtTensorRate(now, bf16->tflops, least / 2),
+                 fmt::format("{:.0f}% of the bf16 peak", limits::kTensorHigh * 100), target.source};
     }
     HoldAgainstTf32(peak->tflops, o);
     return true;
@@ -265,7 +265,7 @@ class CauseFinder {
       o->cause->a =
           Target{{saved(0.6 * target), saved(limits::kTargetSlack * target), saved(target)},
                  fmt::format("{:.0f} TFLOPS/s", target),
-                 "aligned products of the same type"};
+                 "aligned GEMMs of the same type"};
     }
     return true;
   }
@@ -292,7 +292,7 @@ class CauseFinder {
     }
     const Range part{SavedPart(*e.tb_per_s, limits::kTargetSlack * goal),
                      SavedPart(*e.tb_per_s, 0.93 * goal), SavedPart(*e.tb_per_s, goal)};
-    o->cause->b = Target{part, fmt::format("{:.0f} % of the bandwidth", limits::kStreamShare * 100),
+    o->cause->b = Target{part, fmt::format("{:.0f}% of the bandwidth", limits::kStreamShare * 100),
                          "bandwidth of " + calls_.platform->name};
     return true;
   }
@@ -354,9 +354,9 @@ class CauseFinder {
                    NumberFact("target_tflops", likely, "TFLOPS/s"),
                    by_sibling   ? CauseText("reference", SiblingText(*best))
                    : filled < 1 ? CauseWords("reference",
-                                             "large products on this device, less what "
+                                             "large GEMMs on this device, minus what "
                                              "so few tiles leave idle")
-                                : CauseWords("reference", "large products on this device"),
+                                : CauseWords("reference", "large GEMMs on this device"),
                    CauseWords("tuning", std::move(tuned.words))};
     if (const auto* merge = context_.MergeOf(*o)) {
       facts.push_back(CauseWords("merge", merge->text));
@@ -369,7 +369,7 @@ class CauseFinder {
     o->cause->b = Target{{SavedPart(now, limits::kTargetSlack * likely), SavedPart(now, likely),
                           SavedPart(now, high)},
                          fmt::format("{:.0f} TFLOPS/s", likely),
-                         by_sibling ? "another product of this trace" : context_.LargeGemmSource()};
+                         by_sibling ? "another GEMM of this trace" : context_.LargeGemmSource()};
     const double fp8 = filled * context_.Fp8Rate(e.spec);
     const double part = SavedPart(now, limits::kTargetSlack * fp8);
     if (part > 0) o->cause->option = Target{{part, part, part}, "", ""};
@@ -488,7 +488,7 @@ class CauseFinder {
     Set(o, Pattern::kNarrowNorm, "narrow", std::move(facts));
     const Target target{{SavedPart(*e.tb_per_s, 0.5 * peak), SavedPart(*e.tb_per_s, 0.65 * peak),
                          SavedPart(*e.tb_per_s, limits::kStreamShare * peak)},
-                        fmt::format("{:.0f} % of the bandwidth", limits::kStreamShare * 100),
+                        fmt::format("{:.0f}% of the bandwidth", limits::kStreamShare * 100),
                         "bandwidth of " + calls_.platform->name};
     if (work_.causal) o->cause->a = target;
     if (!work_.causal || work_.engine == Engine::kSglang || work_.engine == Engine::kVllm)
@@ -502,14 +502,14 @@ class CauseFinder {
     if (!work_.causal) {
       facts->push_back(
           CauseWords("setting",
-                     "Compile this normalisation (`torch.compile`): its kernels give a "
-                     "block as many short rows as fill it"));
+                     "Compile this normalization (`torch.compile`): its kernels put several "
+                     "short rows into one block"));
       return;
     }
     facts->push_back(CauseWords(
         "by_hand",
-        "Call one kernel for QK-norm and rotary embedding where the module normalises. It "
-        "takes the copies beside them along, which read the same tensors (vLLM's is "
+        "Call one kernel for QK-norm and rotary embedding where the module normalizes. It "
+        "also replaces the copies beside them, which read the same tensors (vLLM's is "
         "`torch.ops._C.fused_qk_norm_rope`)"));
     if (work_.engine == Engine::kSglang) {
       facts->push_back(CauseWords(

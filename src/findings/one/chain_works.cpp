@@ -134,7 +134,7 @@ ChainName NameOfChain(const FusionCandidate& chain,
   if (std::all_of(chain.kernels.begin(), chain.kernels.end(),
                   [](const FusionKernel& kernel) { return IsCopy(kernel.op); }))
     return {std::string(kLayoutCopies), ""};
-  if (IsOnly(chain, {"aten::add", "aten::add_"})) return {"adds behind products", ""};
+  if (IsOnly(chain, {"aten::add", "aten::add_"})) return {"adds after GEMMs", ""};
   return {NameByOps(chain), ""};
 }
 

@@ -196,7 +196,7 @@ std::vector<Finding> CpuFindings(const CpuSteps& steps, const StepBase& base,
 
 void TellCpuWorkload(const CpuSteps& steps, bool shows_gpu, Workload* workload) {
   if (const std::string type = TypeOfProducts(steps); !type.empty())
-    workload->Set(WorkloadPart::kPrecision, type, Certainty::kRecorded, "inputs of products");
+    workload->Set(WorkloadPart::kPrecision, type, Certainty::kRecorded, "inputs of GEMMs");
   const auto product = std::find_if(steps.operations.begin(), steps.operations.end(),
                                     [](const CpuOperation& one) { return IsCpuProduct(one.name); });
   // A single op tells nothing of what it is for.

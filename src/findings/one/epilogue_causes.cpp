@@ -84,7 +84,7 @@ class EpilogueFinder {
     if (2 * behind <= operation->gpu.size()) return;
     std::vector<Fact> facts = {{"product", analysis::ShortKernelName(events_.name(product)), {}}};
     if (now.tb_per_s) facts.push_back(NumberFact("tb_s_achieved", *now.tb_per_s, "TB/s"));
-    if (TunesProducts()) facts.push_back({"joined", "as for the products", "words"});
+    if (TunesProducts()) facts.push_back({"joined", "as for the GEMMs", "words"});
     operation->cause = Cause{Pattern::kEpilogueLeft, "epilogue", std::move(facts), {}, {}, {}};
     operation->cause->b =
         Target{{0, 0.65, 0.9}, "no kernel of its own", "traffic of the kernel", true};

@@ -271,12 +271,12 @@ class FindingMaker {
       const double most = HasPattern(member, Pattern::kShortSequence) ? limits::kAttentionShort
                                                                       : limits::kAttentionOther;
       return {{part(most * limits::kAttentionLow), part(most * limits::kAttentionMid), part(most)},
-              fmt::format("{:.0f} % of its roof", 100 * most),
+              fmt::format("{:.0f}% of its roofline", 100 * most),
               "share of the peak that attention of such lengths reaches"};
     }
     return {{part(limits::kRoofLow), part(limits::kRoofMid), part(limits::kRoofHigh)},
             "60 to 90 % of its roof",
-            "the roof of the platform"};
+            "the roofline of the platform"};
   }
 
   // The part of a convolution's time that layout conversions take.

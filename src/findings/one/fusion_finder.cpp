@@ -131,7 +131,7 @@ void NameCandidate(const FusionCalls& in, const FusionInstance& first,
   c->head_size = first.head_size;
   if (c->kind == FusionKind::kAttention && c->scores.empty()) {
     c->target = "the rate of one kernel";
-    c->source = "the time between its products, and at most half of theirs";
+    c->source = "the time between its GEMMs, and at most half of theirs";
   }
   for (const std::uint32_t call : first.calls) {
     if (c->kind != FusionKind::kAttention || c->scores.empty()) break;

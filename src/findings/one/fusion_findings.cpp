@@ -78,8 +78,8 @@ std::string PartToCompile(const Analysis& analysis, bool* whole) {
   if (analysis.context.sync_calls >= kManyWaits) {
     const bool masks =
         analysis.workload[WorkloadPart::kFamily].value.find("mask decoder") != std::string::npos;
-    return masks ? "image encoder and mask decoder, `torch.compile` on each"
-                 : "the parts between the syncs, `torch.compile` on each";
+    return masks ? "image encoder and mask decoder separately (`torch.compile` on each)"
+                 : "the parts between the syncs separately (`torch.compile` on each)";
   }
   *whole = analysis.workload[WorkloadPart::kModel].known();
   return *whole ? "the model (`torch.compile(model)`)" : "the code around them (`torch.compile`)";
@@ -339,8 +339,7 @@ class FusionFindingMaker {
       f->path_b = {{Advice::kRule, {}, {}}};
     } else if (std::any_of(facts.begin(), facts.end(), of_library)) {
       f->path_b = {
-          NoWay("the class multiplies by hand, so that no setting of transformers switches "
-                "it")};
+          NoWay("the class computes attention itself, so no setting of transformers changes it")};
     }
   }
 

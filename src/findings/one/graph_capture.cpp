@@ -40,9 +40,9 @@ std::string_view CureOf(const Obstacle& wait) {
     return std::find(std::begin(ops), std::end(ops), wait.op) != std::end(ops);
   };
   if (is_one_of(kSizes)) return "keep sizes fixed (`torch.where`, a mask instead of an index)";
-  if (!is_one_of(kValues)) return "move it before or behind the step";
+  if (!is_one_of(kValues)) return "move it before or after the step";
   if (wait.code.find("mask") != std::string::npos)
-    return "hand over a mask that is ready (4-D), or none where the model makes none of its own";
+    return "pass a ready-made 4-D mask, or no mask if the model then makes none";
   return "keep the decision on the device (`torch.where`), or take the value before the step";
 }
 
@@ -134,8 +134,8 @@ std::string PlacesClause(const std::vector<Obstacle>& places) {
 
 // "`a` in `f`, which waits for the GPU: pass no mask; `b` ..."
 std::string WaitsClause(const std::vector<Obstacle>& waits, bool compiled) {
-  std::string text = compiled ? "the compiler splits the graph, or takes another branch, at "
-                              : "`torch.cuda.graph` fails at ";
+  std::string text =
+      compiled ? "graph break (or another branch) at " : "`torch.cuda.graph` fails at ";
   text += fmt::format("{}, which wait{} for the GPU: {}", PlacesClause(waits),
                       waits.size() == 1 ? "s" : "", CureOf(waits.front()));
   if (waits.size() > 1 && CureOf(waits[1]) != CureOf(waits.front()))
@@ -146,13 +146,13 @@ std::string WaitsClause(const std::vector<Obstacle>& waits, bool compiled) {
 // Lengths that no multiple of eight is are the input's own: the next one has another.
 std::string LengthClause(const WorkContext& context) {
   if (context.training || context.input_tokens == 0 || context.input_tokens % 8 == 0) return "";
-  return fmt::format("; a graph holds one length: pad inputs to a few ({} tokens now)",
+  return fmt::format("; a graph has one fixed length: pad inputs to a few lengths ({} tokens now)",
                      context.input_tokens);
 }
 
 std::string UploadsClause(const std::vector<Obstacle>& uploads) {
   return fmt::format(
-      "{} cop{} from the host inside the step: make that on the device (`device=`), or copy it "
+      "{} cop{} from the host inside the step: create it on the device (`device=`), or copy it "
       "before",
       PlacesClause(uploads), uploads.size() == 1 ? "ies" : "y");
 }
@@ -162,8 +162,9 @@ std::string ObstaclesClause(const std::vector<Obstacle>& waits,
   std::string text = waits.empty() ? "" : WaitsClause(waits, compiled);
   if (!uploads.empty()) text += (text.empty() ? "" : "; ") + UploadsClause(uploads);
   if (!text.empty()) return text;
-  return "between the first and the last kernel of the step nothing waits for the GPU or copies "
-         "from the host, so that it can be captured as it is";
+  return "the step can be captured as it is: between its first and last kernel nothing waits for "
+         "the "
+         "GPU or copies from the host";
 }
 
 }  // namespace

@@ -173,11 +173,10 @@ Finding MergedFinding(const Calls& calls, const SharedInput& shared, const StepB
       NumberFact("host_each_ms", base.Each(change.host_ms), "ms")};
   const double part = 1 - change.wider_us / change.gpu_us;
   change.host.factor = 0;
-  const std::string subject =
-      change.module.empty() ? "matrix products" : "linear layers of " + change.module;
-  Finding f = StructureFinding(
-      calls, Pattern::kSharedInput, "GEMM", subject, std::move(change.gpu), {part / 2, part, part},
-      {{}, "one product for each input", "calls of this trace"}, std::move(facts));
+  const std::string subject = change.module.empty() ? "GEMMs" : "linear layers of " + change.module;
+  Finding f = StructureFinding(calls, Pattern::kSharedInput, "GEMM", subject, std::move(change.gpu),
+                               {part / 2, part, part},
+                               {{}, "one GEMM per input", "calls of this trace"}, std::move(facts));
   // The host is spared as much as it took under the profiler.
   f.change_a->exact = {std::move(change.removed), std::move(change.wider), std::move(change.host)};
   return f;

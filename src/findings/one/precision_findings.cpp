@@ -56,7 +56,7 @@ std::optional<Finding> FindNarrowerPrecision(const Calls& calls, const ledger::K
     facts.push_back(StructureWords("layout", "`model.to(memory_format=torch.channels_last)`"));
   const Target target{
       {}, "half of the bytes and twice the rate at best", "dense peaks of " + calls.platform->name};
-  const char* subject = convolutions ? "TF32 convolutions and products" : "TF32 products";
+  const char* subject = convolutions ? "TF32 convolutions and GEMMs" : "TF32 GEMMs";
   Finding f = StructureFinding(calls, Pattern::kNarrowerPrecision, "Precision", subject,
                                std::move(products), kProductPart, target, std::move(facts));
   Finding rest = StructureFinding(calls, Pattern::kNarrowerPrecision, "Precision", subject,

@@ -79,7 +79,7 @@ std::string MsOf(const Quality& quality) {
 
 std::string ShareOf(const Quality& quality) {
   if (!quality.percent) return {};
-  const std::string of = " % of the " + quality.base;
+  const std::string of = "% of the " + quality.base;
   if (!quality.percent_high) return ShortNumber(*quality.percent) + of;
   return ShortNumber(*quality.percent) + " to " + ShortNumber(*quality.percent_high) + of;
 }

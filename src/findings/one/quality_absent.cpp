@@ -33,7 +33,7 @@ class AbsentParts {
     Optimizer();
     OtherRanks();
     if (in_.cpu) {
-      parts_.emplace_back("how many threads and cores the ops had");
+      parts_.emplace_back("how many threads and cores the ops used");
       records_.emplace_back("torch.get_num_threads() and the cores of a rank");
     } else {
       OtherSizes();
@@ -71,14 +71,15 @@ class AbsentParts {
     // Training reads back a loss at most.
     const bool back = MakesGradients() || (results != nullptr && !single);
     if (!inputs && !back) {
-      parts_.push_back(
-          fmt::format("input preparation and reading results back (nothing is copied from {})",
-                      single ? "the host, to it only single values" : "or to the host"));
+      parts_.push_back(fmt::format("input preparation and reading results back ({})",
+                                   single ? "no host-to-device copies; only scalars are read back"
+                                          : "no copies between host and device"));
     } else if (!inputs) {
-      parts_.emplace_back("input preparation (nothing is copied from the host)");
+      parts_.emplace_back("input preparation (no host-to-device copies)");
     } else if (!back) {
-      parts_.push_back(fmt::format("reading results back ({} copied to the host)",
-                                   single ? "only single values are" : "nothing is"));
+      parts_.push_back(
+          fmt::format("reading results back ({})",
+                      single ? "only scalars are copied to the host" : "no device-to-host copies"));
     }
     if (!inputs || !back) whole_ = true;
   }
@@ -88,22 +89,22 @@ class AbsentParts {
     constexpr double kMuch = 10;  // percent of the base
     if (in_.base.count == 1 && steps.size() <= 1 && !Said("engine_step")) {
       const bool cold = in_.wall.known && in_.base.Percent(in_.wall.first_calls_ms) >= kMuch;
-      parts_.push_back(
-          cold ? "a step without first calls"
-               : fmt::format("a second {} (no spread is known)", steps.empty() ? "pass" : "step"));
+      parts_.push_back(cold ? "a step without one-time initialization"
+                            : fmt::format("a second {} (so the variation is unknown)",
+                                          steps.empty() ? "pass" : "step"));
       several_ = true;
     }
     if (!whole_ && !several_) return;
     const char* unit = steps.empty() ? "passes" : "steps";
-    std::string text = several_ ? fmt::format("three {} or more after warm-up", unit)
+    std::string text = several_ ? fmt::format("at least three {} after warm-up", unit)
                                 : fmt::format("the same {}", unit);
-    if (whole_) text += ", from their inputs to their results";
+    if (whole_) text += ", including input preparation and reading results back";
     records_.push_back(std::move(text));
   }
 
   void Optimizer() {
     if (Value(WorkloadPart::kPhase).find("no optimizer") == std::string::npos) return;
-    parts_.emplace_back("an optimizer (gradients are made, no weight is updated)");
+    parts_.emplace_back("an optimizer (gradients are computed, weights are not updated)");
     records_.emplace_back("a step with its optimizer");
   }
 
@@ -120,8 +121,9 @@ class AbsentParts {
     const bool collectives =
         in_.multi_kernel.comm_count > 0 || (in_.cpu && !in_.cpu->collectives.empty());
     parts_.push_back(fmt::format("the other {} of {} ranks ({})", world - 1, world,
-                                 collectives ? "waiting for a late one and transfer look alike"
-                                             : "whether they wait for this one"));
+                                 collectives
+                                     ? "waiting for a late rank and slow transfer look the same"
+                                     : "they may wait for this one"));
     records_.emplace_back("the same steps of all ranks");
   }
 
@@ -144,8 +146,8 @@ class AbsentParts {
     if (!in_.context.IsServer() && !AdvisesForSizes()) return;
     // Of a server's load all numbers count.
     const std::string one = in_.context.IsServer() ? batch : batch.substr(0, batch.find(','));
-    parts_.push_back("other sizes than " + one);
-    records_.emplace_back("the smallest and the largest size in use");
+    parts_.push_back("sizes other than " + one);
+    records_.emplace_back("the smallest and the largest size that occur in production");
   }
 
   const session::LoadedTrace& trace_;

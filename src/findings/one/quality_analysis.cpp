@@ -60,23 +60,23 @@ class AnalysisQualities {
     if (!in_.platform.empty() || !trace_.recorded().gpu_work) return;
     Quality& q = Add("no_platform", Severity::kWarning,
                      in_.device.empty() ? "The trace does not name its GPU."
-                                        : "The figures of the trace's GPU are not known.");
+                                        : "The peak rates of the trace's GPU are unknown.");
     q.evidence = in_.device;
-    q.consequence = "Efficiency and savings against the roof cannot be told.";
-    q.record = "give platform: a name (MI300X, H100...) or a JSON file";
+    q.consequence = "Efficiency and savings against the roofline are unknown.";
+    q.record = "nothing new: pass `platform`, a GPU name (MI300X, H100, ...) or a JSON file";
   }
 
   void DeviceByUnits() {
     const auto units = session::UnitsMatchOf(trace_);
     if (!units || in_.platform != units->platform->name) return;
-    Quality& q =
-        Add("device_by_units", Severity::kNote,
-            fmt::format("The trace does not name its GPU; its kernels ran on as many units "
-                        "as {} has.",
-                        units->family));
-    q.consequence = fmt::format("Efficiency and savings are held against {}{}.", in_.platform,
+    Quality& q = Add(
+        "device_by_units", Severity::kNote,
+        fmt::format("The trace does not name its GPU; its kernels ran on as many compute units as "
+                    "{} has.",
+                    units->family));
+    q.consequence = fmt::format("Efficiency and savings are relative to {}{}.", in_.platform,
                                 in_.platform == units->family ? "" : ", the slowest of these");
-    q.record = "give platform: a name (MI300X, H100...) or a JSON file";
+    q.record = "nothing new: pass `platform`, a GPU name (MI300X, H100, ...) or a JSON file";
   }
 
   // The platform is another device than that of the trace, or all of a card of which the trace has
@@ -95,7 +95,8 @@ class AnalysisQualities {
                                  in_.platform, ThreeDigits(*platform->memory_gb)));
     q.evidence = device.name;
     q.consequence =
-        "It is another device or a part of one: its own rates are lower, and efficiencies too low.";
+        "It is another device or a part of one: its peak rates are lower, so efficiencies are too "
+        "low.";
     q.record = "give the platform that the work ran on, or its own rates as a JSON file";
   }
 
@@ -110,7 +111,7 @@ class AnalysisQualities {
     }
     if (!strides) {
       Add("no_strides", Severity::kNote, "No strides were recorded.").consequence =
-          "Whether operands are contiguous cannot be told.";
+          "Whether operands are contiguous is unknown.";
     }
     if (!concrete) {
       Add("no_concrete_inputs", Severity::kNote, "No scalar arguments were recorded.").consequence =
@@ -124,26 +125,25 @@ class AnalysisQualities {
     const bool all = use.replays > 0 && use.aligned == use.replays;
     Quality& q =
         Measured("gpu_graph_replay", unreliable && !all ? Severity::kWarning : Severity::kNote,
-                 fmt::format("{} % of the kernel time ran in graph replays{}.",
+                 fmt::format("{}% of the kernel time is in graph replays{}.",
                              ShortNumber(idle.graph_percent), ReplayText(use)),
                  idle.graph_percent, limits::kGraphReplayWarn, "%");
     if (!use.files.empty()) q.evidence = use.files.front();
     if (all) {
-      q.consequence =
-          "Times of the host inside the replay, and idle time by cause, cannot be told.";
+      q.consequence = "Host times inside the replay and the causes of idle time are unknown.";
       if (use.rows) {
         q.consequence +=
-            fmt::format(" Shapes are those of a graph for {} rows, of which {} are run.",
+            fmt::format(" Shapes are those of a graph captured for {} rows, of which {} are used.",
                         *use.captured_rows, *use.rows);
       }
       return;
     }
     q.consequence =
-        "Ops, shapes and modules of replayed kernels, and idle time by cause, cannot be told; they "
-        "are told by their names.";
+        "Ops, shapes and modules of replayed kernels and the causes of idle time are unknown; "
+        "kernels "
+        "are classified by name only.";
     q.record =
-        "the capture of the graphs (a folder \"capture\" beside the trace), or one run without "
-        "graphs";
+        "the graph capture (in a folder \"capture\" beside the trace), or one run without graphs";
   }
 
   static std::string ReplayText(const session::CaptureUse& use) {
@@ -172,7 +172,7 @@ class AnalysisQualities {
     }
     if (idle.flagged && !unreliable) {
       Measured("high_idle", Severity::kWarning,
-               fmt::format("The GPU is idle for {} % of the window.",
+               fmt::format("The GPU is idle for {}% of the window.",
                            ShortNumber(idle.idle_percent.value_or(0))),
                idle.idle_percent.value_or(0), limits::kIdleShare, "%")
           .evidence = "idle_gaps.json";
@@ -197,12 +197,13 @@ class AnalysisQualities {
     const double unmodeled = all > 0 ? t.unmodeled_ms / all * 100 : 0;
     if (!in_.platform.empty() && unmodeled > limits::kTimeMismatch) {
       const bool shapes = trace_.recorded().shapes;
-      Quality& q = Measured("roofline_pct_missing", Severity::kNote,
-                            fmt::format("{} ms of GPU time have no {}, so no efficiency.",
-                                        ShortNumber(t.unmodeled_ms),
-                                        shapes ? "performance model" : "recorded shapes"),
-                            unmodeled, limits::kTimeMismatch, "%");
-      q.consequence = "Whether this time could be shorter cannot be told.";
+      Quality& q =
+          Measured("roofline_pct_missing", Severity::kNote,
+                   fmt::format("{} ms of GPU time have no {}, so their efficiency is unknown.",
+                               ShortNumber(t.unmodeled_ms),
+                               shapes ? "performance model" : "recorded shapes"),
+                   unmodeled, limits::kTimeMismatch, "%");
+      q.consequence = "Whether this time could be shorter is unknown.";
       q.record = shapes ? "give extension: models of your own ops" : "record_shapes=True";
     }
     for (const CategoryAnalysis& category : in_.categories) {
@@ -226,13 +227,13 @@ class AnalysisQualities {
       }
     }
     if (count == 0) return;
-    Measured("efficiency_anomaly",
-             worst > limits::kImpossible ? Severity::kWarning : Severity::kNote,
-             fmt::format("{} rows are faster than their roof: wrong platform, data in cache, or a "
-                         "model that counts too much.",
-                         count),
-             worst, limits::kAtRoof, "%")
-        .consequence = "Efficiencies of these rows, and savings from them, are not to be used.";
+    Measured(
+        "efficiency_anomaly", worst > limits::kImpossible ? Severity::kWarning : Severity::kNote,
+        fmt::format("{} rows are faster than their roofline: wrong platform, data in cache, or a "
+                    "model that counts too much.",
+                    count),
+        worst, limits::kAtRoof, "%")
+        .consequence = "Do not use the efficiencies of these rows or savings derived from them.";
   }
 
   // How long each step takes. The marks of a host that runs ahead say when it waited: there it is
@@ -267,7 +268,7 @@ class AnalysisQualities {
                           fmt::format("Steps take {} to {} ms.", ShortNumber(*shortest / 1e6),
                                       ShortNumber(*longest / 1e6)),
                           variation, limits::kStepVariation, "");
-    q.consequence = "A mean over the steps is of none of them.";
+    q.consequence = "The mean describes none of the steps.";
     q.record = "record steady steps: schedule(wait, warmup, active)";
   }
 

@@ -63,7 +63,7 @@ class RecordingQualities {
     Quality& q =
         Add("partial", Severity::kHard, "The file is damaged: " + trace_.trace().damage + ".");
     q.remedy = "partial";
-    q.consequence = "Nothing can be said about the time after the damage.";
+    q.consequence = "The time after the damage is unknown.";
     q.record = "stop the profiler before the process ends, and copy the whole file";
   }
 
@@ -76,7 +76,7 @@ class RecordingQualities {
             fmt::format("Only {:.3f} to {:.3f} ms of the recording's {:.3f} ms are read{}.",
                         window->from_ms(), window->to_ms(), window->recording_ms(), steps));
     q.remedy = "partial";
-    q.consequence = "All that is said is of this part; nothing is said about the rest.";
+    q.consequence = "All results are for this part only.";
   }
 
   void RankPart(const session::RankPart& part) {
@@ -93,9 +93,9 @@ class RecordingQualities {
     const std::vector<DeviceBusy> devices = Devices();
     if (ranks.size() >= 2) {
       Quality& q = Add("merged_ranks", Severity::kNote,
-                       fmt::format("The file holds {} ranks ({}{}): totals are of all their GPUs "
-                                   "together; load_trace with `rank` reads one of them, "
-                                   "collectives judges the job.",
+                       fmt::format("The file holds {} ranks ({}{}): totals add up all their GPUs; "
+                                   "load_trace with `rank` reads one of them, "
+                                   "collectives compares them.",
                                    ranks.size(), analysis::RankList(ranks),
                                    merged.assumed ? ", numbered in the order of the file" : ""));
       q.value = static_cast<double>(devices.size());
@@ -114,7 +114,7 @@ class RecordingQualities {
       Quality& q = Add("multi_device", Severity::kWarning,
                        fmt::format("GPU work of {} devices is in one file: {}. Busy time is the "
                                    "time in which any of them works; times of ops add up over "
-                                   "all of them, so their share of the step can be up to {:.0f} %.",
+                                   "all of them, so their share of the step can be up to {:.0f}%.",
                                    count, each, 100 * count));
       q.value = count;
       q.threshold = 1;
@@ -154,11 +154,11 @@ class RecordingQualities {
   // kernel starts before the one before it ends (programmatic dependent launch).
   void Overlap(double sum_ms, double busy_ms) {
     if (busy_ms <= 0 || sum_ms < limits::kOverlapNoted * busy_ms) return;
-    Quality& q =
-        Add("overlapping_kernels", Severity::kNote,
-            fmt::format("Kernels overlap on the GPU: their times add up to {} ms in {} ms of busy "
-                        "time, {:.0f} % of it.",
-                        ShortNumber(sum_ms), ShortNumber(busy_ms), 100 * sum_ms / busy_ms));
+    Quality& q = Add(
+        "overlapping_kernels", Severity::kNote,
+        fmt::format("Kernels overlap on the GPU: their durations add up to {} ms within {} ms of "
+                    "busy time ({:.0f}%).",
+                    ShortNumber(sum_ms), ShortNumber(busy_ms), 100 * sum_ms / busy_ms));
     q.value = 100 * sum_ms / busy_ms;
     q.threshold = 100 * limits::kOverlapNoted;
     q.unit = "%";
@@ -188,8 +188,8 @@ class RecordingQualities {
     q.count = use.kernels - use.aligned_kernels;
     q.evidence = first.path;
     SetTime(base_, (use.gpu_us - use.aligned_us) / 1000, 0, &q);
-    q.consequence = "Ops, shapes and modules of the kernels that it should have told are unknown.";
-    q.record = "the capture of the same server and rank, for the rows that are run";
+    q.consequence = "Ops, shapes and modules of the kernels that it covers are unknown.";
+    q.record = "the capture of the same server and rank, for the batch sizes that are run";
   }
 
   void OneRank() {
@@ -213,19 +213,17 @@ class RecordingQualities {
                     : std::string("Collectives ran, so this is one rank of several");
     if (comm_ms > 0) {
       const auto steps = static_cast<double>(StepBaseOf(frames->frames, 1).count);
-      text += fmt::format("; for {} ms{} nothing but collectives runs",
-                          ShortNumber(exposed_ms / steps), steps > 1 ? " a step" : "");
+      text += fmt::format("; only collectives run for {} ms{}", ShortNumber(exposed_ms / steps),
+                          steps > 1 ? " per step" : "");
     }
     Quality& q = Add("one_rank", comm_ms > 0 ? Severity::kWarning : Severity::kNote, text + ".");
     if (comm_ms > 0) SetTime(base_, exposed_ms, 0, &q);
-    q.consequence =
-        comm_ms > 0
-            ? "Waiting for other ranks and slow transfer look the same here: neither a cause nor a "
-              "bandwidth can be told."
-            : "Whether other ranks wait for this one cannot be told.";
+    q.consequence = comm_ms > 0 ? "Waiting for other ranks and slow transfer look the same in one "
+                                  "rank, so the cause and the bandwidth are unknown."
+                                : "Whether other ranks wait for this one is unknown.";
     q.record = trace_.rank_part()
-                   ? "nothing: give this file to collectives, which sees all its ranks"
-                   : "record all ranks over the same steps, and give their folder to collectives";
+                   ? "nothing new: give this file to collectives, which sees all its ranks"
+                   : "all ranks over the same steps; pass their folder to jarvis collectives";
     if (comm_ms > 0) TellEqualCalls(&q);
   }
 
@@ -253,15 +251,15 @@ class RecordingQualities {
       return ThreeDigits(static_cast<double>(ns) / 1000) + " µs";
     };
     q->consequence = fmt::format(
-        "The {} calls of {} take {} at least and {} in the middle: so alike, that is transfer{}, "
-        "not waiting",
+        "The {} calls of {} take at least {}, median {}: times this similar are transfer{}, not "
+        "waiting",
         most->calls, analysis::CommFamilyName(most->family), us(most->shortest_ns),
         us(most->median_ns),
         most->bus_gb_s ? fmt::format(" ({} GB/s on the bus)", ThreeDigits(*most->bus_gb_s)) : "");
     q->consequence += static_cast<double>(most->longest_ns) > kOutstands * median
                           ? fmt::format(
-                                "; one of {} stands out, which waited for another rank "
-                                "[inferred].",
+                                "; one call of {} stands out and probably waited for another "
+                                "rank [inferred].",
                                 us(most->longest_ns))
                           : ".";
   }
@@ -282,7 +280,7 @@ class RecordingQualities {
                        "under its launch call.");
       q.count = without_op;
       q.gpu_percent = share({without_op, us});
-      q.consequence = "Ops, shapes and modules of this work cannot be told.";
+      q.consequence = "Ops, shapes and modules of this work are unknown.";
     }
     if (trace_.tree().linked_by_external_id() > 0) {
       Quality& q = Add("linked_by_external_id", Severity::kNote,
@@ -290,7 +288,7 @@ class RecordingQualities {
                        "External id.");
       q.count = trace_.tree().linked_by_external_id();
       q.remedy = "repaired";
-      q.consequence = "How far the host runs ahead of the GPU cannot be told for it.";
+      q.consequence = "How far the host runs ahead of the GPU is unknown for it.";
     }
     if (trace_.tree().moved_calls() > 0) {
       Quality& q = Add("launch_beside_op", Severity::kNote,
@@ -311,7 +309,8 @@ class RecordingQualities {
                                  trace_.tree().ambiguous()));
     q.count = trace_.tree().ambiguous();
     q.consequence =
-        "Ops, shapes and callers of this work are unknown. Totals of the GPU and of kernels hold "
+        "Ops, shapes and callers of this work are unknown. Totals of the GPU and of kernels "
+        "include "
         "it.";
     q.record =
         "give the traces of the ranks as they were recorded, or merge them with merge_ranks, "
@@ -341,7 +340,7 @@ class RecordingQualities {
                                  tree::kLevelsMax));
     q.count = cut;
     q.remedy = "repaired";
-    q.consequence = "Callers and self times of these calls are not told apart.";
+    q.consequence = "Callers and self times of these calls are not separated.";
   }
 
   void Unlinked(std::optional<double> percent) {
@@ -353,8 +352,8 @@ class RecordingQualities {
     const double busy_ms = static_cast<double>(Length(Union(std::move(work)))) / 1e6;
     const bool grave = percent.value_or(0) >= limits::kUnlinkedWarn;
     Quality& q = Add("unlinked_gpu_work", grave ? Severity::kWarning : Severity::kNote,
-                     fmt::format("{} pieces of GPU work have no launch call in the trace and are "
-                                 "named \"(unlinked)\": the GPU is at them for {} ms{}.",
+                     fmt::format("{} GPU events have no launch call in the trace and are named "
+                                 "\"(unlinked)\"; they take {} ms of GPU time{}.",
                                  coverage.unlinked.count - trace_.tree().ambiguous(),
                                  ShortNumber(busy_ms), AloneText(busy_ms)));
     q.count = coverage.unlinked.count - trace_.tree().ambiguous();
@@ -365,11 +364,12 @@ class RecordingQualities {
     if (!trace_.tree().unlinked().empty()) q.first_uid = events[trace_.tree().unlinked()[0]].uid;
     SetTime(RecordingOf(trace_), busy_ms, 0, &q);
     q.consequence =
-        AtStart() ? "They run before what the recording launched: work of an unrecorded step. "
-                    "Totals of the whole recording and of kernels hold them, figures of a step do "
-                    "not."
-                  : "The op of this work cannot be told.";
-    q.record = "start recording before the work is launched (warm-up steps), or synchronise first";
+        AtStart()
+            ? "They run before the first recorded launch, so they belong to an unrecorded step. "
+              "Totals of the whole recording and of kernels include them, numbers per step do "
+              "not."
+            : "The ops of this work are unknown.";
+    q.record = "start recording before the work is launched (warm-up steps), or synchronize first";
   }
 
   // What of it the base of shares leaves out, where work of the recording runs beside the rest.
@@ -377,7 +377,7 @@ class RecordingQualities {
     const auto frames = session::FramesOf(trace_, Job()).value();
     const double alone = static_cast<double>(frames->frames.whole.foreign_ns) / 1e6;
     if (alone <= 0 || alone > 0.95 * busy_ms) return {};
-    return fmt::format(" ({} of them alone)", ShortNumber(alone));
+    return fmt::format(" ({} ms with no other work running)", ShortNumber(alone));
   }
 
   // Nearly all of it was launched before the recording, as steps have it.
@@ -435,27 +435,28 @@ class RecordingQualities {
     const char* shapes = other ? other->record_shapes.c_str() : "record_shapes=True";
     const std::string profiler = other ? "the run with torch.profiler and " : "";
     if (!recorded.gpu_work && recorded.cpu_ops && !ShowsGpu(trace_)) {
-      Lacks("no_gpu_work", Severity::kNote, "The trace has no GPU work, and no sign of a GPU.",
-            "All that is said is of the host.", "");
+      Lacks("no_gpu_work", Severity::kNote, "The trace has no GPU work and no sign of a GPU.",
+            "All results are for the host only.", "");
     } else if (!recorded.gpu_work) {
       Lacks("no_gpu_work", Severity::kHard, "The trace has no GPU work.",
-            "Nothing can be said about the GPU.", work);
+            "The trace says nothing about the GPU.", work);
     }
     if (!recorded.cpu_ops) {
       Lacks("no_cpu_ops", Severity::kWarning, "No ops were recorded.",
-            "Which op ran a kernel, its efficiency and fusions cannot be told.", ops);
+            "The op of a kernel, its efficiency and possible fusions are unknown.", ops);
     } else if (!recorded.shapes) {
       Lacks("no_shapes", Severity::kWarning, "Ops were recorded without shapes.",
-            "Efficiency, savings against the roof and reproducers are not possible.", shapes);
+            "Efficiency and savings against the roofline are unknown, and reproducers cannot be "
+            "made.",
+            shapes);
     }
     if (recorded.cpu_ops && !recorded.python_frames && !recorded.call_stacks) {
-      Lacks("no_stacks", Severity::kNote, "No Python frames were recorded.",
-            "The line of code that calls an op, and what Python did between ops, cannot be told.",
+      Lacks("no_stacks", Severity::kNote, "No Python stacks were recorded.",
+            "The line of code that calls an op, and what Python does between ops, are unknown.",
             profiler + "with_stack=True");
     } else if (recorded.cpu_ops && !recorded.modules && recorded.python_frames) {
       Lacks("no_modules", Severity::kNote, "No nn.Module frames were recorded.",
-            "The module that an op belongs to cannot be told.",
-            profiler + "with_stack=True, with_modules=True");
+            "The module of an op is unknown.", profiler + "with_stack=True, with_modules=True");
     }
   }
 
@@ -463,16 +464,16 @@ class RecordingQualities {
     const auto frames = session::FramesOf(trace_, Job()).value();  // cannot be stopped, nor fail
     const std::uint64_t launches = frames->frames.launches_cut_off;
     if (launches == 0) return;
-    Quality& q =
-        Add("cut_off", Severity::kWarning,
-            fmt::format(
-                "The recording ends amid the work: its last {} launches have no GPU work in it.",
-                launches));
+    Quality& q = Add("cut_off", Severity::kWarning,
+                     fmt::format("The recording ends in the middle of the work: its last {} "
+                                 "launches have no GPU work in it.",
+                                 launches));
     q.count = launches;
     q.consequence =
-        "Counts of layers and calls may be of a part of the model, and what was open at its end is "
-        "not over.";
-    q.record = "stop after a step, behind a synchronisation, and keep the whole file";
+        "Counts of layers and calls may cover only part of the model, and work still queued at the "
+        "end "
+        "is missing.";
+    q.record = "stop after a step and a synchronization, and keep the whole file";
   }
 
   void LaunchesWithoutWork() {
@@ -495,7 +496,8 @@ class RecordingQualities {
     q.value = 100 * static_cast<double>(launches) / static_cast<double>(frames.kernel_launches);
     q.unit = "%";
     q.consequence =
-        "GPU time of what they launched is absent, so the GPU seems idle where it may have worked.";
+        "The GPU work that they launched is missing, so the GPU seems idle where it may have been "
+        "busy.";
     q.record = "warm the profiler up (schedule(wait=1, warmup=2, active=3)), or record fewer steps";
   }
 
@@ -528,7 +530,7 @@ class RecordingQualities {
                     fmt::join(shown, ", "), more == 0 ? "" : fmt::format(" and {} more", more)));
     q.count = holes.size();
     q.ms = static_cast<double>(made->frames.holes_ns()) / 1e6;
-    q.consequence = "That time is in no step, and no idle time: nobody knows what ran in it.";
+    q.consequence = "That time belongs to no step and is not idle time: what ran in it is unknown.";
     q.record = "steps in a row: schedule(..., repeat=1)";
   }
 
@@ -546,11 +548,11 @@ class RecordingQualities {
       ++launches;
     }
     if (launches < kLaunchesLeast) return;
-    Quality& q =
-        Add("time_unit", Severity::kWarning,
-            fmt::format("Each of {} launches takes longer than 1 ms: the file's times seem "
-                        "to be nanoseconds, where the format has microseconds.",
-                        launches));
+    Quality& q = Add(
+        "time_unit", Severity::kWarning,
+        fmt::format("Each of {} launches takes longer than 1 ms: the file's times seem to be in "
+                    "nanoseconds, while the format uses microseconds.",
+                    launches));
     q.count = launches;
     q.consequence = "If so, all times are 1000 times too long, and rates as much too low.";
     q.record = "divide ts and dur of every event by 1000";

@@ -86,7 +86,7 @@ class ScopeQualities {
 
   std::string PassText() const {
     const analysis::TimeFrames& frames = in_.frames->frames;
-    if (frames.steps.empty()) return "One pass is recorded, without a mark of steps";
+    if (frames.steps.empty()) return "One pass is recorded, without step marks";
     if (in_.base.unit != "step") return "One pass is recorded";
     return fmt::format("One step is recorded ({})", frames.steps.front().name);
   }
@@ -99,46 +99,47 @@ class ScopeQualities {
         ms += sum.second;
         calls.push_back(fmt::format("{} x {}, {} ms", sum.first, name, ShortNumber(sum.second)));
       }
-      Quality& q = Add("one_pass", fmt::format("{}, and it takes memory from the driver ({}): it "
-                                               "is not a warmed-up one.",
-                                               PassText(), fmt::join(calls, "; ")));
+      Quality& q =
+          Add("one_pass", fmt::format("{}, and it allocates memory from the driver ({}), so "
+                                      "it was not warmed up.",
+                                      PassText(), fmt::join(calls, "; ")));
       q.consequence =
-          "Later ones, which find that memory in the cache, may be shorter, and how much they "
-          "differ cannot be told.";
+          "Later passes, which find that memory in the cache, may be faster; by how much is "
+          "unknown.";
       q.record = "warm-up calls first, then three or more, marked with profiler.step()";
       q.ms = ms;
       return;
     }
     Quality& q = Add("one_pass", PassText() + ".");
-    q.consequence = "How much one differs from the next cannot be told";
+    q.consequence = "How much passes vary is unknown";
     const analysis::Balance& balance = in_.base.balance;
     const double host = static_cast<double>(balance.own_ns() - balance.busy_ns()) / 1e6;
     constexpr double kMuch = 10;  // percent of the base
-    q.consequence += in_.base.Percent(host) >= kMuch
-                         ? fmt::format(
-                               ", nor how much of the {} ms in which the GPU does nothing "
-                               "comes back in each.",
-                               ShortNumber(host))
-                         : std::string(".");
-    q.record = "three steps or more after warm-up: schedule(wait=1, warmup=2, active=3)";
+    q.consequence +=
+        in_.base.Percent(host) >= kMuch
+            ? fmt::format(", and so is how much of the {} ms of GPU idle time recurs in each.",
+                          ShortNumber(host))
+            : std::string(".");
+    q.record = "at least three steps after warm-up: schedule(wait=1, warmup=2, active=3)";
   }
 
   // What a serving engine's user waits for is the time from step to step.
   void EngineStep() {
     const bool ahead = in_.frames->frames.whole.unrecorded_ns > 0;
-    std::string text = "One step of the engine is recorded";
+    std::string text = "One engine step is recorded";
+    if (!samples_) text += ", without sampling";
     if (ahead) {
-      text += ", and the GPU is still at an earlier one when it begins: scheduling runs ahead";
+      text +=
+          "; the GPU is still running an earlier one when it starts, because scheduling is "
+          "asynchronous";
     }
-    if (!samples_) text += "; it holds no sampling";
     Quality& q = Add("engine_step", text + ".");
     const bool decodes =
         in_.workload[WorkloadPart::kPhase].value.find("decode") != std::string::npos;
-    q.consequence = fmt::format(
-        "{}, which holds scheduling{} too, cannot be told from it.",
-        decodes ? "The time from token to token" : "The time to a request's first token",
-        samples_ ? "" : " and sampling");
-    q.record = "several steps of the engine in a row, under steady load";
+    q.consequence = fmt::format("{} is unknown, as it also includes scheduling{}.",
+                                decodes ? "Time per output token" : "Time to first token",
+                                samples_ ? "" : " and sampling");
+    q.record = "several consecutive engine steps under steady load";
   }
 
   // Without stacks nobody knows what the host does between ops: it matters where the GPU waits.
@@ -149,17 +150,18 @@ class ScopeQualities {
     if (percent < kBears) return;
     Quality& q = Add(
         "silent_host",
-        fmt::format("No Python frames were recorded, and for {} ms {} the GPU has nothing to do "
-                    "while the host is in no op and no call that was recorded.",
-                    Each(silent),
-                    in_.base.count > 1 ? "a " + in_.base.unit : "of the " + in_.base.unit));
+        fmt::format(
+            "No Python stacks were recorded, and for {} ms {} the GPU is idle while the host "
+            "is in no recorded op or call.",
+            Each(silent), in_.base.count > 1 ? "per " + in_.base.unit : "of the " + in_.base.unit));
     q.severity = Severity::kWarning;
     q.value = percent;
     q.threshold = kBears;
     q.unit = "%";
-    q.consequence =
-        "Whether that is the program's own Python, a library's C code or a sleep cannot be told.";
-    q.record = "one more short run with with_stack=True, for the places and not for the times";
+    q.consequence = "That may be the program's own Python, a library's C code or a sleep.";
+    q.record =
+        "one more short run with stacks (with_stack=True), to see where the host is; ignore its "
+        "times";
   }
 
   // Whether the verdict would be another one if recording had cost nothing.
@@ -178,14 +180,15 @@ class ScopeQualities {
     const double most = std::max(0.0, host - low * part);
     if (least > gpu) {
       q->consequence = fmt::format(
-          "Even without it the host's own work takes {} ms or more, against {} of the GPU.",
+          "Without it, host work would still take at least {} ms, against {} ms of GPU work.",
           Each(least), Each(gpu));
     } else {
       q->consequence = fmt::format(
-          "Without it the host's own work takes {} to {} ms, the GPU's {}: {}.", Each(least),
-          Each(most), Each(gpu),
-          most < gpu ? "the GPU sets the pace"
-                     : fmt::format("which of them bounds the {} hangs on it", in_.base.unit));
+          "Without it, host work would take {} to {} ms, against {} ms of GPU work: {}.",
+          Each(least), Each(most), Each(gpu),
+          most < gpu ? "the GPU is the bottleneck"
+                     : fmt::format("the bottleneck of the {} without the profiler is uncertain",
+                                   in_.base.unit));
     }
   }
 
@@ -193,8 +196,8 @@ class ScopeQualities {
     Quality* q = Find("no_platform");
     const WorkloadField& device = in_.workload[WorkloadPart::kDevice];
     if (q == nullptr || !device.known() || !in_.device.empty()) return;
-    q->text = fmt::format("The trace does not name its GPU; kernel names tell no more than {}.",
-                          device.value);
+    q->text = fmt::format(
+        "The trace does not name its GPU; kernel names only show that it is a {}.", device.value);
   }
 
   const session::LoadedTrace& trace_;

@@ -67,15 +67,14 @@ class TimeQualities {
     q.code = "unrecorded_gpu_work";
     q.severity = Matters(q) ? Severity::kWarning : Severity::kNote;
     const double waited = static_cast<double>(frames.host_waits_unrecorded_ns) / 1e6;
-    q.text = fmt::format("For {} ms the GPU worked on something that is not in the trace: {}.",
-                         Of(ms), WhoWaited(waited, ms));
+    q.text = fmt::format("For {} ms the GPU ran work that is not in the trace: {}.", Of(ms),
+                         WhoWaited(waited, ms));
     q.count = frames.unrecorded.size();
-    q.consequence = waited > 0
-                        ? "It is neither idle time nor the time of the copy or wait that holds the "
-                          "host up: nothing of it can be saved here."
-                        : "It is neither idle time nor time of the work that stood behind it: "
-                          "nothing of it can be saved here.";
-    q.record = "synchronise before recording starts, or record the steps before, too";
+    q.consequence =
+        waited > 0 ? "Do not count it as idle time or as time of the copy or wait that blocks the "
+                     "host."
+                   : "Do not count it as idle time or as part of the work queued after it.";
+    q.record = "synchronize before recording starts, or record the earlier steps as well";
     list_.push_back(std::move(q));
   }
 
@@ -83,9 +82,9 @@ class TimeQualities {
   static std::string WhoWaited(double waited_ms, double ms) {
     constexpr double kNearlyAll = 0.9;
     if (waited_ms >= kNearlyAll * ms)
-      return "the host waited for it, and work that was queued meanwhile began only after it";
-    const char* queued = "what was launched meanwhile stood in the queue behind it";
-    if (waited_ms <= (1 - kNearlyAll) * ms) return fmt::format("{}; the host went on", queued);
+      return "the host waited for it, and work queued in the meantime started only after it";
+    const char* queued = "work launched in the meantime was queued after it";
+    if (waited_ms <= (1 - kNearlyAll) * ms) return fmt::format("{}; the host did not wait", queued);
     return fmt::format("{}, and the host waited for {} ms of it", queued, Of(waited_ms));
   }
 
@@ -111,21 +110,22 @@ class TimeQualities {
     for (const analysis::FrameCost& frame : cost.frames)
       gaps += frame.gaps;
     std::string text = fmt::format(
-        "In {}{} every traced call is followed by a pause of {} µs ({} in other Python frames): "
-        "{} pauses, {} ms of host time that the profiler takes",
+        "In {}{} every traced call is followed by a pause of {} µs ({} µs in other Python frames): "
+        "{} pauses, {} ms of host time that the profiler causes",
         FrameText(events_.strings[first.name]),
         cost.frames.size() > 1 ? fmt::format(" and {} more frames", cost.frames.size() - 1) : "",
         Of(first.typical_gap_us), Of(cost.usual_gap_us.value_or(0)), gaps, Of(cost.artefact_ms));
     if (cost.idle_ms > 0)
-      text += fmt::format("; about {} ms of the GPU's idle time are due to it", Of(cost.idle_ms));
+      text += fmt::format("; it causes about {} ms of GPU idle time", Of(cost.idle_ms));
     Quality& q = Add("profiler_frames", Severity::kWarning, text + ".");
     q.count = gaps;
     q.first_uid = events_[first.first].uid;
     SetTime(base_, trace_.timeline() ? cost.idle_ms : cost.artefact_ms, 0, &q);
     q.consequence =
-        "Late launches in this frame are no reason for graphs or fewer kernels: without stacks the "
-        "host is that much faster.";
-    q.record = "with_stack=False for times; a second, short run with stacks for the places";
+        "Late launches in this frame do not call for graphs or fewer kernels: without stacks the "
+        "host "
+        "is that much faster.";
+    q.record = "with_stack=False for times; a second, short run with stacks for code locations";
   }
 
   void Overheads(const analysis::ProfilingCost& cost) {
@@ -144,8 +144,8 @@ class TimeQualities {
     q.count = count;
     SetTime(base_, cost.overhead_ms, 0, &q);
     q.consequence =
-        "A launch that waits for it is not slow, and the gap behind it is no idle time "
-        "of the program.";
+        "A launch that waits for it is not slow, and the gap after it is not the program's idle "
+        "time.";
     q.record = "a longer warm-up in schedule(wait, warmup, active), so that buffers are there";
   }
 
@@ -174,13 +174,12 @@ class TimeQualities {
     if (q.percent_high.value_or(q.percent.value_or(0)) < kToldFrom) return;
     q.code = "profiler_events";
     q.text = fmt::format("Recording slowed the host by {} to {} ms{} ({}).", each(low), each(high),
-                         steps > 1 ? " a step" : "", fmt::join(kinds, ", "));
+                         steps > 1 ? " per step" : "", fmt::join(kinds, ", "));
     q.count = count;
-    q.consequence =
-        trace_.timeline()
-            ? "Where the GPU waits for the host, its idle time is up to that much too long; "
-              "where the host waits for the GPU, nothing changes."
-            : "The host's times are up to that much too long.";
+    q.consequence = trace_.timeline() ? "GPU idle time that waits for the host may be too long by "
+                                        "up to that much; the rest is not "
+                                        "affected."
+                                      : "Host times may be too long by up to that much.";
     q.record = "the wall time of the same steps without a profiler";
     list_.push_back(std::move(q));
   }
@@ -252,7 +251,7 @@ class TimeQualities {
     if (call.usual_us <= 0) return "";
     if (call.kind == FirstCallKind::kLaunch)
       return fmt::format(": {} usually takes {} µs", events_.name(call.call), Of(call.usual_us));
-    return fmt::format(": the first of these takes {} µs later", Of(call.usual_us));
+    return fmt::format(": the first of these later takes {} µs", Of(call.usual_us));
   }
 
   void FirstTime(const analysis::FirstCalls& all) {
@@ -268,12 +267,13 @@ class TimeQualities {
     q.severity = Matters(q) ? Severity::kWarning : Severity::kNote;
     const std::string what =
         calls.size() == 1
-            ? std::string("a first call that loads code or sets a library up")
-            : fmt::format("{} first calls that load code or set libraries up", calls.size());
-    q.text = fmt::format("{} ms are {}{}: {}.", Of(ms), what, StepsWith(calls), Longest(calls));
+            ? std::string("one first call that loads code or initializes a library")
+            : fmt::format("{} first calls that load code or initialize libraries", calls.size());
+    q.text = fmt::format("{} ms go to {}{}: {}.", Of(ms), what, StepsWith(calls), Longest(calls));
     q.count = calls.size();
     q.first_uid = events_[calls.front().call].uid;
-    q.consequence = "What runs first looks slow" + UsuallyTakes(calls.front()) + ".";
+    q.consequence =
+        "First calls look slower than they usually are" + UsuallyTakes(calls.front()) + ".";
     q.record = "run the same steps before recording: schedule(wait=1, warmup=2, active=3)";
     list_.push_back(std::move(q));
   }
@@ -298,14 +298,13 @@ class TimeQualities {
     if (q.percent.value_or(0) < kToldFrom) return;
     q.code = "allocator_growth";
     q.severity = Matters(q) ? Severity::kWarning : Severity::kNote;
-    q.text =
-        fmt::format("{} ms went to the driver's allocator while the GPU had nothing to do ({}{}).",
-                    Of(ms), fmt::join(parts, ", "), StepsWith(calls));
+    q.text = fmt::format("{} ms went to the driver's allocator while the GPU was idle ({}{}).",
+                         Of(ms), fmt::join(parts, ", "), StepsWith(calls));
     q.count = calls.size();
     q.first_uid = events_[calls.front().call].uid;
     q.consequence =
-        "Ops around them are not slow; steps whose memory is there already do not have "
-        "it, unless memory is short and the cache is emptied again.";
+        "Ops around them are not slow. Steps that find their memory in the cache do not have this "
+        "cost, unless memory is short and the cache is flushed again.";
     q.record =
         "more warm-up steps; if steady steps have it too, memory_stats() and "
         "expandable_segments";
@@ -328,13 +327,13 @@ class TimeQualities {
     for (std::size_t i = 0; i < std::min<std::size_t>(4, order.size()); ++i)
       some.push_back(order[i].second);
     std::string text = fmt::format(
-        "The host was not running for {} ms ({} % of its time): {} pieces of {} to {} ms are "
-        "missing inside calls that take microseconds otherwise ({}, ...)",
+        "The host was not running for {} ms ({}% of its time): {} pauses of {} to {} ms lie inside "
+        "calls that otherwise take microseconds ({}, ...)",
         Of(found.total_ms), Of(found.share_percent), found.pieces.size(), Of(found.shortest_ms),
         Of(found.longest_ms), fmt::join(some, ", "));
     if (found.tick) {
-      text += fmt::format("; {} % of their ends lie on one tick of {} ms",
-                          Of(found.tick->share_percent), Of(found.tick->period_ms));
+      text += fmt::format("; {}% of them end on a tick of {} ms", Of(found.tick->share_percent),
+                          Of(found.tick->period_ms));
     }
     Quality& q = Add("descheduled_host", Severity::kWarning, text + ".");
     q.count = found.pieces.size();
@@ -350,10 +349,10 @@ class TimeQualities {
     // While the GPU works it costs nothing, unless other ranks wait.
     const double idle = MillisOf(books.wall.Of(ledger::IdleCause::kNotScheduled));
     SetTime(base_, collectives ? found.total_ms : idle, 0, &q);
-    q.consequence = "No op is slow because of it, and no kernel: the process lacked a CPU.";
+    q.consequence = "No op or kernel is slow: the process had no CPU.";
     if (collectives) q.consequence += " Other ranks wait for it in collectives.";
     q.record =
-        "give each process cores of its own (fewer processes, affinity, cpuset quota); "
+        "give each process its own cores (fewer processes, affinity, cpuset quota); "
         "record with perf sched beside the profiler";
   }
 
@@ -364,12 +363,14 @@ class TimeQualities {
     const double share = static_cast<double>(t.touching) / static_cast<double>(t.neighbours) * 100;
     const bool floor = t.floor_us <= kFloorMaxUs;
     std::string text = fmt::format(
-        "Of kernels that follow another within 5 µs, {} of {} ({} %) touch it with a gap of "
-        "exactly 0: the time to dispatch a kernel is inside its duration",
+        "Of the kernels that start within 5 µs after another one, {} of {} ({}%) start exactly "
+        "when it "
+        "ends, so recorded durations include dispatch",
         t.touching, t.neighbours, Of(share));
     if (floor) {
       text += fmt::format(
-          "; 98 % of them all take {} µs or more, so dispatch is up to {} ms of {} "
+          ". 98% of all kernels take at least {} µs, so dispatch may be up to {} ms of the time of "
+          "{} "
           "kernels",
           Of(t.floor_us), Of(t.bound_ms()), t.kernels);
     }
@@ -378,8 +379,9 @@ class TimeQualities {
     // A bound of what may be dispatch; none of it may be.
     if (floor) SetTime(base_, 0, t.bound_ms(), &q);
     q.consequence =
-        "Compare windows, not busy times or sums of kernels, with traces of other "
-        "producers; rates of kernels near the floor are not rates of the kernel.";
+        "Rates of the shortest kernels are too low. Compare wall times, not busy or kernel times, "
+        "with "
+        "traces of other profilers.";
     q.record = "rocprofv3 counters for single kernels";
   }
 
@@ -388,48 +390,49 @@ class TimeQualities {
       std::uint64_t kernels = 0;
       for (const auto& kind : gpu.kinds)
         kernels += kind.count;
-      Quality& q = Add("whole_microseconds", Severity::kNote,
-                       checks.median_kernel_us > 0
-                           ? fmt::format("All times are whole microseconds; half of the kernels "
-                                         "take {} µs or less.",
-                                         Of(checks.median_kernel_us))
-                           : std::string("All times are whole microseconds."));
+      Quality& q =
+          Add("whole_microseconds", Severity::kNote,
+              checks.median_kernel_us > 0
+                  ? fmt::format("All times are in whole microseconds, and half of the kernels "
+                                "take {} µs or less.",
+                                Of(checks.median_kernel_us))
+                  : std::string("All times are in whole microseconds."));
       // Each kernel's by half of one at most.
       SetTime(base_, 0, 0.5e-3 * static_cast<double>(kernels), &q);
-      q.consequence = "Durations, gaps and rates of the shortest kernels may be off by half.";
+      q.consequence = "Durations, gaps and rates of the shortest kernels may be off by up to half.";
       q.record = "PyTorch 2.3 or newer, which writes nanoseconds";
     }
     if (checks.clock) Clock(*checks.clock);
     if (checks.launched_later == 0) return;
-    Quality& q = Add("work_before_launch", Severity::kWarning,
-                     fmt::format("{} pieces of GPU work ({} ms) start up to {} ms before the call "
-                                 "that is said to launch them.",
-                                 checks.launched_later, Of(checks.launched_later_ms),
-                                 Of(checks.launched_later_us / 1000)));
+    Quality& q =
+        Add("work_before_launch", Severity::kWarning,
+            fmt::format("{} GPU events ({} ms) start up to {} ms before the call that should "
+                        "have launched them.",
+                        checks.launched_later, Of(checks.launched_later_ms),
+                        Of(checks.launched_later_us / 1000)));
     q.count = checks.launched_later;
     q.first_uid = events_[checks.launched_later_first].uid;
     SetTime(base_, checks.launched_later_ms, 0, &q);
     q.consequence =
-        "They are work of an unrecorded step whose ids are used again: their ops are not known, "
-        "and no step here holds them.";
-    q.record = "synchronise before recording starts";
+        "They belong to an unrecorded step whose correlation ids were reused: their ops are "
+        "unknown, "
+        "and they count in no step here.";
+    q.record = "synchronize before recording starts";
   }
 
   void Clock(const analysis::ClockCheck& clock) {
     std::vector<std::string> parts;
     if (clock.early_starts > 0) {
       parts.push_back(
-          fmt::format("{} of {} pieces of GPU work start up to {} µs before their "
-                      "launch call does",
+          fmt::format("{} of {} GPU events start up to {} µs before their launch call does",
                       clock.early_starts, clock.launched, Of(clock.early_us)));
     }
     if (clock.late_ends > 0) {
       parts.push_back(fmt::format("{} waits for the device return up to {} µs before its work ends",
                                   clock.late_ends, Of(clock.late_us)));
     }
-    Quality& q =
-        Add("clocks_disagree", Severity::kNote,
-            fmt::format("Host and GPU go by different clocks: {}.", fmt::join(parts, "; ")));
+    Quality& q = Add("clocks_disagree", Severity::kNote,
+                     fmt::format("Host and GPU use different clocks: {}.", fmt::join(parts, "; ")));
     q.count = clock.early_starts + clock.late_ends;
     q.first_uid = events_[clock.early_starts > 0 ? clock.early_first : clock.late_first].uid;
     q.consequence = fmt::format("Launch latencies and waits are off by as much as {} µs.",

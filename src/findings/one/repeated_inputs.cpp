@@ -34,9 +34,9 @@ class EqualCopiesFinder {
     if (static_cast<double>(found_.size()) < limits::kRepeats) return;
     const std::set<EventIndex> gpu = AllWork();
     Finding f = StructureFinding(
-        calls_, Pattern::kEqualCopies, "Repeated work", "work on equal copies of one tensor",
+        calls_, Pattern::kEqualCopies, "Repeated work", "GEMMs on the copies",
         {gpu.begin(), gpu.end()}, {0.5, 0.8, 0.95},
-        {{}, "once for all copies", "copies of equal content, inferred from shapes"},
+        {{}, "one computation for all copies", "copies of equal content, inferred from shapes"},
         {StructureCount("iterations", found_.size()),
          StructureText("op", std::string(events_.name(first_))), StructureText("shape", shape_),
          StructureCount("products", found_.front().products),

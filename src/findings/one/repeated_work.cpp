@@ -131,7 +131,7 @@ class RepeatedWorkFinder {
     std::vector<Fact> facts;
     if (statistics) {
       facts.push_back(
-          StructureWords("statistics", "batch normalisation updates its statistics twice a step"));
+          StructureWords("statistics", "batch norm updates its statistics twice per step"));
     }
     facts.push_back(StructureWords(
         "effect", statistics ? "Running statistics of batch normalisation change with it, as they "

@@ -191,7 +191,8 @@ class ReplayCauses {
 
   static std::string KnobOf(std::string_view kernel) {
     if (kernel.find("matmul_ogs") != std::string_view::npos) {
-      return "Set block sizes and split-K for it: triton_kernels' `update_opt_flags_constraints`. "
+      return "Set block sizes and split-K for the down projection: triton_kernels' "
+             "`update_opt_flags_constraints`. "
              "Gate and up keep theirs";
     }
     return "Give the down projection a kernel for its own sizes: other block sizes, K split over "
@@ -215,7 +216,7 @@ class ReplayCauses {
                    NumberFact("target_us", up_us / 2, "us"),
                    SequenceText("knob", KnobOf(Name(down.front())), "words")};
     cause.b = Target{{0.5 * most, 0.8 * most, most},
-                     ThreeDigits(up_us / 2) + " µs a call",
+                     ThreeDigits(up_us / 2) + " µs per call",
                      "the rate of gate and up in this trace",
                      true};
     AddExpertReads(calls_, down.front(), up_us, down_us, &cause);
@@ -335,7 +336,7 @@ class ReplayCauses {
       return std::max(0.0, 1 - *e.tb_per_s / (share * goal));
     };
     cause.b = Target{{saved(limits::kTargetSlack), saved(0.93), saved(1)},
-                     fmt::format("{:.0f} % of the bandwidth", kDecodeAttentionShare * 100),
+                     fmt::format("{:.0f}% of the bandwidth", kDecodeAttentionShare * 100),
                      "bandwidth of " + calls_.platform->name};
     o->cause = std::move(cause);
   }
@@ -355,7 +356,7 @@ class ReplayCauses {
     const bool aiter = o.name.find("aiter") != std::string::npos || o.library == "AITER";
     if (work_.engine == Engine::kVllm && work_.amd && !aiter)
       return "Start vLLM with VLLM_ROCM_USE_AITER=1, and time its attention at these lengths";
-    return "Size the splits of the keys for the context at hand. A graph is captured with one grid "
+    return "Size the key splits for the actual context length. A graph is captured with one grid "
            "for all lengths that the server allows";
   }
 
@@ -495,7 +496,7 @@ class ReplayCauses {
     if (has("rotary embedding") && has("kv cache"))
       return "rotary embedding and the write to the KV cache";
     if (has("experts") && has("norm"))
-      return "the experts' weighted sum, the residual and the norm behind it";
+      return "the experts' weighted sum, the residual and the norm after it";
     return {};
   }
 
@@ -508,7 +509,7 @@ class ReplayCauses {
       return "Fuse each chain by hand: `torch.compile` does not see into custom kernels";
     return work_.before_torch2
                ? "Script the module before it is captured (`torch.jit.script`)"
-               : "Compile the module before it is captured (`torch.compile`): one kernel a chain";
+               : "Compile the module before it is captured (`torch.compile`): one kernel per chain";
   }
 
   void SetChains(const std::map<std::string, Chain>& chains) {
@@ -550,12 +551,11 @@ class ReplayCauses {
           SequenceText("fusions", fusions, "words")};
       if (all.all_short) {
         cause.facts.push_back(NumberFact("short_us", limits::kSmallKernelUs, "us"));
-        cause.facts.push_back(SequenceText(
-            "floor", "each kernel about as long as starting one does, whatever it computes",
-            "words"));
+        cause.facts.push_back(
+            SequenceText("floor", "each kernel takes about as long as the launch itself", "words"));
       }
-      cause.a =
-          Target{{most / 2, 0.8 * most, most}, "one kernel a chain", "chains in this trace", true};
+      cause.a = Target{
+          {most / 2, 0.8 * most, most}, "one kernel per chain", "chains in this trace", true};
       for (const EventIndex e : gpu)
         cause.gpu_us += Us(e);
       cause.gpu = std::move(gpu);

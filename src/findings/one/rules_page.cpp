@@ -17,16 +17,14 @@ std::string RuleLine(std::string_view name, std::string_view text) {
 std::string RulesPage() {
   std::string page =
       "# Rules\n\n"
-      "What the analysis looks for beside the distance to a roof. The page is made from the files "
-      "in\n"
-      "`src/levers/catalogue` (`UPDATE_GOLDEN=1 build/release/tests/findings_test` rewrites it).\n"
-      "Words in braces stand for figures and names of the trace; what is in double brackets is "
-      "said "
-      "only\nwhere they are known. Path A: the model may change; "
-      "Path B: the\n"
-      "model stays as it is. A saving is of GPU time; what it makes of the wall time depends on "
-      "the "
-      "host.\n";
+      "What the analysis looks for besides the distance to the roofline. The page is made from "
+      "the\n"
+      "files in `src/levers/catalogue` (`UPDATE_GOLDEN=1 build/release/tests/findings_test` "
+      "rewrites\n"
+      "it). Words in braces stand for numbers and names from the trace; text in double brackets\n"
+      "appears only where they are known. Path A: the model's code may change; Path B: the model "
+      "stays\n"
+      "as it is. A saving is of GPU time; how much wall time it saves depends on the host.\n";
   for (const RuleRow& row : levers::Shipped().rules()) {
     page += fmt::format("\n## {}\n\n`{}`\n\n| | |\n|---|---|\n", Info(row.pattern).what,
                         Info(row.pattern).key);
@@ -40,8 +38,7 @@ std::string RulesPage() {
   }
   page +=
       "\n## Published rates of fused attention\n\n"
-      "Forward, operands of 16 bits, long sequences; rounded down. Without a row: 40 % of the "
-      "dense "
+      "Forward, 16-bit operands, long sequences; rounded down. Without a row: 40% of the dense "
       "peak.\n\n"
       "| device | head size up to | TFLOPS/s | kernels | source |\n|---|---|---|---|---|\n";
   for (const PublishedAttention& rate : PublishedAttentionRates()) {

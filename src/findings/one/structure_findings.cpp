@@ -123,12 +123,12 @@ class TraceStructures {
     add(context_.training, "scaler", "`torch.cuda.amp.GradScaler`");
     add(convolutions, "layout", "`model.to(memory_format=torch.channels_last)`");
     add(MostlyReplayed(gpu), "capture",
-        "It must be on when the graphs are captured, whose static inputs become fp16 then");
+        "It must be on when the graphs are captured, whose static inputs then become fp16");
     add(true, "sizes", UnalignedSizes());
     add(convolutions && SameShapes(), "benchmark",
         "`torch.backends.cudnn.benchmark = True` as well: the shapes are the same in each step.");
     Add(Pattern::kHalfPrecisionOff, "Precision",
-        convolutions ? "fp32 convolutions and products" : "fp32 products", std::move(gpu),
+        convolutions ? "fp32 convolutions and GEMMs" : "fp32 GEMMs", std::move(gpu),
         {0.4, 0.6, 0.75}, {{}, "fp16 tensor cores", "published speedups of mixed precision"},
         std::move(facts));
   }
@@ -278,7 +278,7 @@ class TraceStructures {
     if (context_.engine == Engine::kVllm) {
       facts.push_back(StructureWords(
           "server",
-          "Where vLLM fuses the all-reduce with the normalisation behind it (pass_config: "
+          "Where vLLM fuses the all-reduce with the normalization after it (pass_config: "
           "fuse_allreduce_rms), the copies go with it"));
     }
     Add(Pattern::kCollectiveCopies, "Copies", "device copies", {copies.begin(), copies.end()},

@@ -53,7 +53,7 @@ class GroundMaker {
     WallBase& wall = out_.wall;
     const analysis::SimulationQuality& quality = simulation_.quality();
     if (simulation_.empty()) {
-      wall.why_not = "The trace has no launches, so what waits for what is not known.";
+      wall.why_not = "The trace has no launches, so dependencies are unknown.";
       return {};
     }
     wall.known = quality.refusal.empty();
@@ -69,7 +69,8 @@ class GroundMaker {
     if (wall.wall_ms <= 0) {
       wall.known = false;
       wall.why_not =
-          "Without first calls and the profiler's cost the steps take no time that could be saved.";
+          "Without one-time initialization and profiler overhead the steps take no time that could "
+          "be saved.";
       return {};
     }
     JV_TRY(job_.Check());
@@ -166,7 +167,7 @@ Result<WallGround> MakeGround(const session::LoadedTrace& trace, const Job& job)
   if (host->launching.launches == 0) {
     // Without a link from launches to work nothing is known of what waits for what.
     WallGround out;
-    out.wall.why_not = "no launch is linked with its GPU work, so what waits for what is unknown.";
+    out.wall.why_not = "no launch is linked with its GPU work, so dependencies are unknown.";
     return out;
   }
   JV_ASSIGN(const auto simulation, session::SimulationOf(trace, job));

@@ -113,7 +113,7 @@ class MachineTeller {
         sizes_.Attention() != nullptr || sizes_.has_experts || sizes_.vocabulary;
     if (transformer && sizes_.hidden) {
       out_.Set(WorkloadPart::kHidden, fmt::format("{}", *sizes_.hidden), Certainty::kInferred,
-               "width that the most time of matrix products has");
+               "width on which GEMMs spend most time");
     }
     Heads();
     if (sizes_.experts) {
@@ -123,7 +123,7 @@ class MachineTeller {
         text += fmt::format(" ({} on this rank)", *sizes_.local_experts);
       out_.Set(WorkloadPart::kExperts, std::move(text),
                sizes_.top_k ? Certainty::kRecorded : Certainty::kInferred,
-               sizes_.top_k ? "operand of topk" : "columns of the router's product");
+               sizes_.top_k ? "operand of topk" : "columns of the router's GEMM");
     }
     if (!sizes_.vocabulary) return;
     if (tensor_ > 1) {
@@ -229,13 +229,13 @@ class MachineTeller {
       const double share = -time / all;
       if (share < kPrecisionShown && !text.empty()) continue;
       text += (text.empty() ? "" : ", ") + type;
-      if (share < 0.97) text += fmt::format(" {:.0f} %", 100 * share);
+      if (share < 0.97) text += fmt::format(" {:.0f}%", 100 * share);
     }
     if (accidental > kAccidentalShown * facts_.ComputeUs() && !us.contains("fp64"))
-      text += fmt::format(", fp64 operands in {} ms of other ops", ThreeDigits(accidental / 1000));
+      text += fmt::format(", fp64 operands in other ops ({} ms)", ThreeDigits(accidental / 1000));
     if (Kernels({"fp8kvcachedatatype)1", "qkve4m3"}).count > 0) text += ", fp8 cache";
     out_.Set(WorkloadPart::kPrecision, std::move(text), Certainty::kRecorded,
-             "time of matrix products, attention and convolutions by kernel names and operands");
+             "time of GEMMs, attention and convolutions by kernel names and operands");
   }
 
   // Of a workload that multiplies no matrices.

@@ -109,7 +109,7 @@ class ModelTeller {
     out_.Set(WorkloadPart::kModel,
              known.empty() ? std::string(main_->name) : fmt::format("{} ({})", known, main_->name),
              Certainty::kRecorded,
-             fmt::format("module class with {:.0f} % of the time of computing{}{}",
+             fmt::format("module class with {:.0f}% of the compute time{}{}",
                          100 * ShareOfCompute(main_->gpu_us), main_->file.empty() ? "" : ", ",
                          main_->file));
     std::string others;
@@ -121,11 +121,11 @@ class ModelTeller {
         continue;
       }
       ++shown;
-      others += fmt::format("{}{} {:.0f} %", others.empty() ? "" : ", ", place.name,
+      others += fmt::format("{}{} {:.0f}%", others.empty() ? "" : ", ", place.name,
                             100 * ShareOfCompute(place.gpu_us));
     }
     out_.Set(WorkloadPart::kComponents, std::move(others), Certainty::kRecorded,
-             "module calls beside the model's, by their share of the time of computing");
+             "module calls beside the model's, by their share of the compute time");
   }
 
   // "[param|pytorch.model.alex_net|0|0|0|measure|forward]": PARAM names what it runs.
@@ -279,7 +279,7 @@ class ModelTeller {
                                      [](const AttentionSizes& one) { return one.IsOfPrompts(); });
     if (prompts && Ops({"conv_transpose2d"}).count > 0) {
       *why += "; few queries over all image tokens, transposed convolutions";
-      name += " with a promptable mask decoder (as Segment Anything has)";
+      name += " with a promptable mask decoder (like Segment Anything)";
     }
     return name;
   }
@@ -303,7 +303,7 @@ class ModelTeller {
       why = "expert kernels, no attention";
     } else if (convolution < 0.2 * facts_.ComputeUs() && LooksLikeAttention()) {
       family = TransformerFamily(&why);
-      why = "softmax between batched products";
+      why = "softmax between batched GEMMs";
     } else if (convolution > 0 || Kernels({"igemm_fwd", "implicit_gemm", "winograd"}).count > 0) {
       family = "convolutional network";
       why = "convolutions";
@@ -312,7 +312,7 @@ class ModelTeller {
       why = "all modules or ops with GPU time are norms";
     } else if (products) {
       family = "dense layers";
-      why = "matrix products without attention, convolutions or embeddings";
+      why = "GEMMs without attention, convolutions or embeddings";
     } else if (const ShapedOperation* one = SingleOp()) {
       family = fmt::format("{} (microbenchmark)", one->operation->name);
       why = "nearly all GPU time is of this op";
@@ -411,9 +411,8 @@ class ModelTeller {
       }
     }
     if (calls % passes_ != 0 || calls / passes_ < 4) return;
-    out_.Set(
-        WorkloadPart::kLayers, fmt::format("{}", calls / passes_), Certainty::kInferred,
-        fmt::format("{} attention kernels in {} passes, and products as often", calls, passes_));
+    out_.Set(WorkloadPart::kLayers, fmt::format("{}", calls / passes_), Certainty::kInferred,
+             fmt::format("{} attention kernels in {} passes, and GEMMs as often", calls, passes_));
   }
 
   // Of a language model, by the products that each layer runs as often: their weights, and the
@@ -440,7 +439,7 @@ class ModelTeller {
     std::string size = billions >= 1.5 ? fmt::format("{:.0f}B", billions)
                        : billions >= 1 ? fmt::format("{:.1f}B", billions)
                                        : fmt::format("{:.0f}M", weights / 1e6);
-    const std::string evidence = fmt::format("{} weights of products that run once a layer{}", size,
+    const std::string evidence = fmt::format("{} weights of GEMMs that run once per layer{}", size,
                                              head        ? ", embedding and head"
                                              : table > 0 ? ", and of the embedding's table"
                                                          : ", without an embedding's table");

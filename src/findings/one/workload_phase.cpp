@@ -321,7 +321,7 @@ class PhaseTeller {
   void Input() {
     if (!sizes_.image && sizes_.made) {
       out_.Set(WorkloadPart::kInput,
-               fmt::format("makes {} x {} pixels", sizes_.made->first, sizes_.made->second),
+               fmt::format("output {} x {} pixels", sizes_.made->first, sizes_.made->second),
                Certainty::kRecorded, "convolution to three channels");
       return;
     }
@@ -352,20 +352,20 @@ class PhaseTeller {
       }
       if (tokens > 0 && tokens % length == 0 && tokens / length < 65536) {
         return SetBatch(tokens / length, length, attention->keys,
-                        "rows of the products by length of the attention");
+                        "rows of the GEMMs by length of the attention");
       }
       if (attention->batch)
         return SetBatch(*attention->batch, length, attention->keys, "attention's operands");
     }
     if (sizes_.has_experts && tokens > 0) {
       const bool shared = facts_.trace.trace().metadata.world_size.value_or(1) > 1;
-      out_.Set(WorkloadPart::kBatch, fmt::format("{} tokens{}", tokens, shared ? " a rank" : ""),
-               Certainty::kRecorded, "rows of the longest matrix products");
+      out_.Set(WorkloadPart::kBatch, fmt::format("{} tokens{}", tokens, shared ? " per rank" : ""),
+               Certainty::kRecorded, "rows of the longest GEMMs");
     } else if (tokens > 0) {
       const bool tells = ContainsNoCase(out_[WorkloadPart::kFamily].value, "transformer");
       out_.Set(WorkloadPart::kBatch,
                tells ? fmt::format("{} tokens", tokens) : fmt::format("batch {}", tokens),
-               Certainty::kInferred, "rows of the longest matrix products");
+               Certainty::kInferred, "rows of the longest GEMMs");
     } else {
       BatchOfTensor();
     }
@@ -517,7 +517,7 @@ class PhaseTeller {
           std::pair{eager, std::string("eager")}}) {
       if (share < kExecutionShown) continue;
       text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
-      if (share < 1 - kExecutionShown) text += fmt::format(" {:.0f} %", 100 * share);
+      if (share < 1 - kExecutionShown) text += fmt::format(" {:.0f}%", 100 * share);
     }
     // Inductor's kernels where next to nothing of the time is theirs.
     if (generated > 0 && compiled < kExecutionShown && eager >= kExecutionShown)
@@ -553,7 +553,7 @@ class PhaseTeller {
       text += fmt::format("{}its work repeated {} times", text.empty() ? "" : ", ", repeated.count);
       out_.repeats = repeated.count;
       out_.Set(WorkloadPart::kSteps, std::move(text), Certainty::kInferred,
-               fmt::format("kernels with {:.0f} % of the time of computing run {} times each",
+               fmt::format("kernels with {:.0f}% of the compute time run {} times each",
                            100 * repeated.share, repeated.count));
       return;
     }

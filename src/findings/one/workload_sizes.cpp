@@ -156,7 +156,7 @@ class SizeFinder {
       const auto found = softmax.find({gemm.m, gemm.n});
       if (found == softmax.end() || gemm.k > kHeadMax || gemm.k < 8) continue;
       AttentionSizes sizes;
-      sizes.op = "batched products and a softmax";
+      sizes.op = "batched GEMMs and a softmax";
       sizes.fused = false;
       sizes.queries = gemm.m;
       sizes.keys = gemm.n;
