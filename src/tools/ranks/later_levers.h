@@ -17,7 +17,8 @@ struct LaterLever {
   double at_most_ms = 0;  // of the way that saves most; 0: none is sized
   PathTexts paths;
   PathBounds bounds;
-  std::optional<double> expected_ms;  // by which it is ordered; absent: what is possible at most
+  std::optional<double> expected_ms =
+      {};  // by which it is ordered; absent: what is possible at most
 };
 
 // Where ranks have no trace: how much longer the recorded ones spent in collectives, together, than
