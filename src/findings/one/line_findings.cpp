@@ -12,6 +12,7 @@
 #include "base/number_text.h"
 #include "findings/one/analysis.h"
 #include "findings/one/calls.h"
+#include "findings/one/estimates.h"
 #include "findings/one/predicates.h"
 #include "findings/one/product_kernels.h"
 #include "findings/one/structure_maker.h"
@@ -163,6 +164,9 @@ class LineFixFinder {
     Finding f = StructureFinding(calls_, rule.pattern, "Kernels", most->first, std::move(gpu), part,
                                  {{}, row->target, row->source}, std::move(facts));
     f.other_kernels = names.size() - 1;
+    // What runs beside other work is no time to save.
+    f.savings_ms = f.change_a->savings_ms = Scaled(part, f.exclusive_ms);
+    f.path_a.front().savings_ms = f.savings_ms;
     if (!row->path_b.empty()) {
       f.path_b = f.path_a;
       f.change_b = f.change_a;
