@@ -144,11 +144,16 @@ std::vector<std::string> LeverRows::Row(const findings::Finding& finding) const 
   std::string action = FirstClause(words.action);
   const std::string a = FirstClause(words.path_a), b = FirstClause(words.path_b);
   const bool both = finding.wall_a && finding.wall_b && words.way_a && words.way_b && a != b;
-  if (both) action = fmt::format("A: {}; B: {}", a, b);
+  // The one that is recommended stands first.
+  const auto in_order = [&](const std::string& of_a, const std::string& of_b) {
+    return words.chosen == 'B' ? fmt::format("B: {}; A: {}", of_b, of_a)
+                               : fmt::format("A: {}; B: {}", of_a, of_b);
+  };
+  if (both) action = in_order(a, b);
   if (both && !ShowsLater(finding) && !finding.one_off) {
     const std::string of_a = EachRange(analysis_, finding.wall_a->ms);
     const std::string of_b = EachRange(analysis_, finding.wall_b->ms);
-    if (of_a != of_b) alone = fmt::format("A: {}; B: {}", of_a, of_b);
+    if (of_a != of_b) alone = in_order(of_a, of_b);
   }
   return {fmt::format("[{}](#{})", finding.global_rank, Anchor(finding.id)),
           std::move(action),

@@ -125,7 +125,7 @@ class FileRanksTest(unittest.TestCase):
         for name in ("h100_2gpu_1s", "mfu_2gpu_before"):
             text = self.analysis(INPUTS / f"{name}.sqlite")
             self.assertIn("rank 0 of 2 in this file", text)
-            self.assertIn("No whole pass is in the recording", text)
+            self.assertIn("The recording holds no whole pass", text)
             base = self.base()
             self.assertEqual(base["unit"], "recording")
             self.assertLessEqual(base["gpu_busy_ns"], base["ns"])
@@ -133,8 +133,8 @@ class FileRanksTest(unittest.TestCase):
     @unittest.skipUnless(INPUTS.is_dir(), f"no recordings in {INPUTS}")
     def test_weights_that_are_uploaded_again_are_kept_on_the_gpu(self):
         text = self.analysis(INPUTS / "h100_2gpu_1s.sqlite")
-        first = next(line for line in text.splitlines() if line.startswith("| 1 | Keep on the GPU"))
-        low, high = map(float, re.search(r"\| ([0-9.]+) to ([0-9.]+) ms \|", first).groups())
+        first = next(line for line in text.splitlines() if line.startswith("| 1 | B: Keep on the GPU"))
+        low, high = map(float, re.search(r"\| B: ([0-9.]+) to ([0-9.]+) ms;", first).groups())
         copies = float(re.search(r"copies between host and device \(([0-9.]+) ms", text).group(1))
         self.assertGreater(low, 0.6 * copies)
         self.assertLessEqual(high, copies)

@@ -336,11 +336,10 @@ std::string StallPlace(const HostStall& stall) {
   const std::string neighbours = Neighbours(stall);
   switch (stall.place) {
     case HostPlace::kEmpty:
-      return fmt::format("host in Python or blocked{}, no op recorded {}",
-                         stall.annotation.empty()
-                             ? std::string()
-                             : fmt::format(" inside '{}'", Quoted(stall.annotation)),
-                         neighbours);
+      if (!stall.annotation.empty())
+        return fmt::format("host in Python or blocked inside '{}', in no op",
+                           Quoted(stall.annotation));
+      return "host in Python or blocked, no op recorded " + neighbours;
     case HostPlace::kOp: return fmt::format("in {}, {}", Quoted(stall.inside), neighbours);
     case HostPlace::kCall:
     case HostPlace::kMemory: return "in " + Quoted(stall.inside);

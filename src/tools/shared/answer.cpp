@@ -20,8 +20,9 @@ struct Level {
   std::size_t items;  // of a list, and three times as many columns
 };
 constexpr std::size_t kAll = std::string::npos;
-constexpr Level kLevels[] = {{600, kAll, kAll}, {300, 600, 100}, {150, 300, 30},
-                             {80, 150, 10},     {40, 80, 4},     {20, 40, 2}};
+constexpr Level kLevels[] = {{600, kAll, kAll}, {300, 600, 100}, {150, 300, 30}, {110, 220, 20},
+                             {80, 150, 10},     {60, 110, 7},    {40, 80, 4},    {20, 40, 2}};
+constexpr std::size_t kSummaryLeast = 300;  // bytes that stay of it, whatever is shortened
 constexpr const char* kCutNote =
     "Long texts and lists are shortened here; the files have them whole.";
 
@@ -182,7 +183,7 @@ Answer Limited(const Answer& answer, const Level& level) {
   const auto at_most = [&](std::size_t size, std::size_t items) { return std::min(size, items); };
   Answer shown;
   shown.trace = answer.trace;
-  shown.summary = Shortened(answer.summary, 2 * level.text);
+  shown.summary = Shortened(answer.summary, std::max(2 * level.text, kSummaryLeast));
   if (answer.facts.is_object()) shown.facts = Limited(answer.facts, level, true);
   for (const std::string& column : answer.columns) {
     if (shown.columns.size() == 3 * level.items) break;
