@@ -170,6 +170,23 @@ TEST_CASE("copies beside attention are told apart from those elsewhere") {
   CHECK(Of(apart, Pattern::kAttentionLayout) == nullptr);
 }
 
+TEST_CASE("layouts that a convolution library changes are not the model's copies") {
+  const Analyzed of_library = Repeated(
+      {{"sm80_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize128x128x32", 90},
+       {"void cudnn::ops::nchwToNhwcKernel<__half, __half, float, true, false>(int)", 40}},
+      "A100");
+  CHECK(Of(of_library, Pattern::kLibraryLayouts) != nullptr);
+  CHECK(Of(of_library, Pattern::kLayoutLeft) == nullptr);
+  const Analyzed own = Repeated({{kGemmKernel, 50},
+                                 {kGemmKernel, 50},
+                                 {kGemmKernel, 50},
+                                 {kCopyKernel, 40},
+                                 {kGemmKernel, 50}},
+                                "A100");
+  CHECK(Of(own, Pattern::kLibraryLayouts) == nullptr);
+  CHECK(Of(own, Pattern::kLayoutLeft) != nullptr);
+}
+
 TEST_CASE("a product in Triton of one's own is told, the libraries' are not") {
   const Analyzed own = Repeated({{"matmul_kernel", 300}, {kAddKernel, 5}}, "A100");
   REQUIRE(Of(own, Pattern::kHandwrittenProduct) != nullptr);
