@@ -170,6 +170,34 @@ TEST_CASE("copies beside attention are told apart from those elsewhere") {
   CHECK(Of(apart, Pattern::kAttentionLayout) == nullptr);
 }
 
+// Twenty times a GEMM and a generated activation behind it.
+Analyzed Activations(std::string_view gemm, bool autotuned) {
+  TraceText text;
+  for (int i = 0; i < 20; ++i) {
+    const double at = 300.0 * i;
+    text.OpWithKernel("aten::mm", at, 10, gemm, at + 20, 150, 3 * i + 1);
+    text.OpWithKernel("triton_poi_fused_gelu_0", at + 12, 8, "triton_poi_fused_gelu_0", at + 171,
+                      60, 3 * i + 2);
+    if (autotuned)
+      text.OpWithKernel("triton_tem_fused_mm_1", at + 22, 8, "triton_tem_fused_mm_1", at + 232, 20,
+                        3 * i + 3);
+  }
+  return Analyze(text, "A100");
+}
+
+TEST_CASE("no setting fuses an activation into a kernel that somebody wrote") {
+  constexpr std::string_view kLibrary =
+      "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn";
+  const auto of = [](const Analyzed& one) {
+    const Finding* finding = Of(one, Pattern::kEpilogueLeft);
+    REQUIRE(finding != nullptr);
+    return std::string(finding->change_a ? "A" : "") + (finding->change_b ? "B" : "");
+  };
+  CHECK(of(Activations(kLibrary, false)) == "B");
+  CHECK(of(Activations(kLibrary, true)) == "A");  // it is on
+  CHECK(of(Activations("matmul_kernel", false)) == "A");
+}
+
 TEST_CASE("layouts that a convolution library changes are not the model's copies") {
   const Analyzed of_library = Repeated(
       {{"sm80_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize128x128x32", 90},

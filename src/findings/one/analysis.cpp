@@ -92,7 +92,7 @@ class Analyzer {
     MarkFusions();
     Structures(calls);
     FindReplayCauses(calls, out_.context, &out_.categories);
-    FindEpilogues(calls, &out_.categories);
+    FindEpilogues(calls, *frames_->kinds, out_.context, &out_.categories);
     FindEmbeddings(out_.peak_tb_per_s, &out_.categories);
     FindCauses(calls, out_.context, &out_.categories);
     Totals();

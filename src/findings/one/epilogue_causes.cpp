@@ -15,8 +15,13 @@ using trace::EventIndex;
 
 class EpilogueFinder {
  public:
-  EpilogueFinder(const Calls& calls, std::vector<CategoryAnalysis>* categories)
-      : calls_(calls), events_(calls.events()), categories_(*categories) {}
+  EpilogueFinder(const Calls& calls, const ledger::KindsOfWork& kinds, const WorkContext& context,
+                 std::vector<CategoryAnalysis>* categories)
+      : calls_(calls),
+        events_(calls.events()),
+        kinds_(kinds),
+        context_(context),
+        categories_(*categories) {}
 
   void Run() {
     for (CategoryAnalysis& category : categories_) {
@@ -60,6 +65,10 @@ class EpilogueFinder {
     return categories_[calls_.place_of[call].category].kind == Kind::kGemm;
   }
 
+  static bool IsOwnKernel(std::string_view library) {
+    return library == "triton_handwritten" || library == "bitsandbytes_torchao";
+  }
+
   // The same setting is the way out of products.
   bool TunesProducts() const {
     for (const CategoryAnalysis& category : categories_) {
@@ -84,22 +93,35 @@ class EpilogueFinder {
     if (2 * behind <= operation->gpu.size()) return;
     std::vector<Fact> facts = {{"product", analysis::ShortKernelName(events_.name(product)), {}}};
     if (now.tb_per_s) facts.push_back(NumberFact("tb_s_achieved", *now.tb_per_s, "TB/s"));
-    if (TunesProducts()) facts.push_back({"joined", "as for the GEMMs", "words"});
+    const Target target{{0, 0.65, 0.9}, "no kernel of its own", "traffic of the kernel", true};
+    // No compiler changes a kernel that somebody wrote, and one that has timed its own GEMMs has
+    // none that is as fast with the activation.
+    const bool own = IsOwnKernel(kinds_.Of(product).library);
+    if (own || context_.autotuned) {
+      facts.push_back({"owner", own ? "that kernel" : "a GEMM kernel of your own", "words"});
+    } else {
+      facts.push_back({"mode",
+                       TunesProducts() ? "`mode=\"max-autotune\"`, as for the GEMMs"
+                                       : "`mode=\"max-autotune\"`",
+                       "words"});
+    }
     operation->cause = Cause{Pattern::kEpilogueLeft, "epilogue", std::move(facts), {}, {}, {}};
-    operation->cause->b =
-        Target{{0, 0.65, 0.9}, "no kernel of its own", "traffic of the kernel", true};
+    (own || context_.autotuned ? operation->cause->a : operation->cause->b) = target;
   }
 
   const Calls& calls_;
   const trace::EventStore& events_;
+  const ledger::KindsOfWork& kinds_;
+  const WorkContext& context_;
   std::vector<CategoryAnalysis>& categories_;
   std::map<EventIndex, EventIndex> before_;
 };
 
 }  // namespace
 
-void FindEpilogues(const Calls& calls, std::vector<CategoryAnalysis>* categories) {
-  EpilogueFinder(calls, categories).Run();
+void FindEpilogues(const Calls& calls, const ledger::KindsOfWork& kinds, const WorkContext& context,
+                   std::vector<CategoryAnalysis>* categories) {
+  EpilogueFinder(calls, kinds, context, categories).Run();
 }
 
 }  // namespace jarvis::findings

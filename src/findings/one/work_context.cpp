@@ -71,12 +71,16 @@ std::uint64_t LengthOf(std::string_view batch) {
 class NamesSeen {
  public:
   explicit NamesSeen(const trace::EventStore& events) {
-    std::vector<bool> seen(events.strings.size());
+    // An op and its kernel may have one name.
+    std::vector<bool> seen[2];
+    for (std::vector<bool>& of_side : seen)
+      of_side.resize(events.strings.size());
     for (trace::EventIndex e = 0; e < events.size(); ++e) {
-      const StringId name = events[e].name;
-      if (seen[name]) continue;
-      seen[name] = true;
-      (tree::IsHost(events[e].kind) ? host_ : device_).push_back(events.name(e));
+      const bool host = tree::IsHost(events[e].kind);
+      std::vector<bool>& of_side = seen[host ? 0 : 1];
+      if (of_side[events[e].name]) continue;
+      of_side[events[e].name] = true;
+      (host ? host_ : device_).push_back(events.name(e));
     }
   }
   bool Host(std::string_view part) const { return Has(host_, part); }
