@@ -364,7 +364,7 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
       return SectionName(analysis, cause) + " while the GPU is idle, " + TimesText(analysis, cause);
     case HostCauseKind::kWaits: {
       std::string text =
-          fmt::format("{} syncs{} that drain the GPU queue", EachCalls(analysis, cause.count),
+          fmt::format("{} syncs{} (waits with nothing queued on the GPU)", EachCalls(analysis, cause.count),
                       analysis.base.count > 1 ? " " + UnitPhrase(analysis) : "");
       if (cause.places.empty()) return text;
       const HostPlace& first = cause.places.front();

@@ -34,7 +34,7 @@ class EqualCopiesFinder {
     if (static_cast<double>(found_.size()) < limits::kRepeats) return;
     const std::set<EventIndex> gpu = AllWork();
     Finding f = StructureFinding(
-        calls_, Pattern::kEqualCopies, "Repeated work", "GEMMs on the copies",
+        calls_, Pattern::kEqualCopies, "Repeated work", "GEMMs on equal copies of one tensor",
         {gpu.begin(), gpu.end()}, {0.5, 0.8, 0.95},
         {{}, "one computation for all copies", "copies of equal content, inferred from shapes"},
         {StructureCount("iterations", found_.size()),
