@@ -65,7 +65,8 @@ std::string_view KindOf(const struct stat& status) {
   return S_ISLNK(status.st_mode) ? "a link" : "neither a file nor a pipe";
 }
 
-bool HasHead(int folder, const std::string& name) {
+// The head, or as much of it as a run wrote that was killed: an empty file is nobody's loss.
+bool BeginsAsList(int folder, const std::string& name) {
   const FileDescriptor file = OpenFileBelow(folder, name, O_RDONLY);
   std::string text;
   return file.valid() &&
@@ -74,7 +75,7 @@ bool HasHead(int folder, const std::string& name) {
                    text += bytes;
                    return text.size() < kHead.size();
                  }) &&
-         text.starts_with(kHead);
+         (text.starts_with(kHead) || kHead.starts_with(text));
 }
 
 std::optional<std::uint64_t> Number(std::string_view text, int base) {
@@ -297,7 +298,7 @@ void OutputFolder::RemoveLeftovers() {
       const auto of = std::find_if(files.begin(), files.end(), [&](const std::string& file) {
         return IsTemporaryOf(entry.name, file);
       });
-      if (of == files.end() || (*of == kFileList && !HasHead(inner.get(), entry.name))) continue;
+      if (of == files.end() || (*of == kFileList && !BeginsAsList(inner.get(), entry.name))) continue;
       ::unlinkat(inner.get(), entry.name.c_str(), 0);
     }
   }

@@ -210,10 +210,17 @@ TEST_CASE("temporary files of a run that was killed go with the next; users' fil
     for (const std::string& name : kept)
       place.Write(name, "mine");
     place.Write("out/.jarvis-files.jarvis-fedcba9876543210.tmp", list);
+    // Of a run that was killed before it wrote a byte, or all of the head; and one of somebody's.
+    place.Write("out/.jarvis-files.jarvis-0000000000000001.tmp", "");
+    place.Write("out/.jarvis-files.jarvis-0000000000000002.tmp", list.substr(0, 5));
+    place.Write("out/.jarvis-files.jarvis-0000000000000003.tmp", "mine");
     REQUIRE(place.Open()->Claim({"new.csv", "done.csv"}, false).has_value());
     for (const std::string& name : gone)
       CHECK_FALSE(fs::exists(place / name));
     CHECK_FALSE(fs::exists(place / "out/.jarvis-files.jarvis-fedcba9876543210.tmp"));
+    CHECK_FALSE(fs::exists(place / "out/.jarvis-files.jarvis-0000000000000001.tmp"));
+    CHECK_FALSE(fs::exists(place / "out/.jarvis-files.jarvis-0000000000000002.tmp"));
+    CHECK(fs::exists(place / "out/.jarvis-files.jarvis-0000000000000003.tmp"));
     for (const std::string& name : kept)
       CHECK(place.Text(name) == "mine");
   }
