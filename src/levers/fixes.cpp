@@ -121,7 +121,7 @@ Status TakeParts(const At& at, const element& value, LineRule* out) {
       return at.Bad("saves", kExpected);
     last = *to[i];
   }
-  return last > 0 ? Status() : at.Bad("saves", kExpected);
+  return {};
 }
 
 // The member "line" of a fix.
@@ -147,7 +147,7 @@ Status TakeLine(const At& at, const element& value, LineRule* out) {
     }
   }
   if (out->kinds.empty()) return at.Bad("kinds", "a list of texts");
-  return out->high > 0 ? Status() : at.Bad("saves", "three numbers");
+  return out->high > 0 ? Status() : at.Bad("saves", "three numbers, the last above 0");
 }
 
 }  // namespace

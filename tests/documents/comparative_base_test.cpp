@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "support/analyzed.h"
+#include "support/compared.h"
 
 namespace jarvis::documents {
 namespace {
@@ -27,17 +27,10 @@ TraceText Products(int steps, bool marked) {
   return t;
 }
 
-struct BasesOf {
-  Analyzed candidate, baseline;
+struct BasesOf : testing::Compared {
   std::string text;
-  BasesOf(const TraceText& a, const TraceText& b)
-      : candidate(Analyze(a, "H100")), baseline(Analyze(b, "H100")) {
-    Job job;
-    const ComparativeSide sides[2] = {{{*candidate.trace, *perf::FindPlatform("H100")}, "a"},
-                                      {{*baseline.trace, *perf::FindPlatform("H100")}, "b"}};
-    const auto facts = CollectFacts(sides[0], sides[1], job);
-    REQUIRE(facts.has_value());
-    for (const std::string& line : PairBases(*facts))
+  BasesOf(const TraceText& a, const TraceText& b) : Compared(a, b) {
+    for (const std::string& line : PairBases(facts()))
       text += line + "\n";
   }
   bool Says(std::string_view part) const { return text.find(part) != std::string::npos; }

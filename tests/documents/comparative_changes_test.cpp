@@ -9,13 +9,12 @@
 
 #include "documents/comparative_levers.h"
 #include "documents/comparative_words.h"
-#include "support/analyzed.h"
+#include "support/compared.h"
 
 namespace jarvis::documents {
 namespace {
 
-using testing::Analyze;
-using testing::Analyzed;
+using testing::Compared;
 using testing::TraceText;
 
 // Marked steps of a product and a sum, each kernel `product` and `sum` times as long as usual.
@@ -33,19 +32,12 @@ TraceText TwoKernels(double product, double sum, int steps) {
   return t;
 }
 
-struct Said {
-  Analyzed candidate, baseline;
+struct Said : Compared {
   std::string verdict, split, changes;
-  Said(const TraceText& a, const TraceText& b)
-      : candidate(Analyze(a, "H100")), baseline(Analyze(b, "H100")) {
-    Job job;
-    const ComparativeSide sides[2] = {{{*candidate.trace, *perf::FindPlatform("H100")}, "a"},
-                                      {{*baseline.trace, *perf::FindPlatform("H100")}, "b"}};
-    const auto facts = CollectFacts(sides[0], sides[1], job);
-    REQUIRE(facts.has_value());
-    verdict = PairVerdict(*facts);
-    split = PairSplit(*facts);
-    changes = fmt::format("{}", fmt::join(PairChangeLines(*facts), "\n"));
+  Said(const TraceText& a, const TraceText& b) : Compared(a, b) {
+    verdict = PairVerdict(facts());
+    split = PairSplit(facts());
+    changes = fmt::format("{}", fmt::join(PairChangeLines(facts()), "\n"));
   }
 };
 
@@ -94,15 +86,9 @@ TraceText Calls(const char* op, const char* kernel, double us) {
 
 TEST_CASE("a slower exchange is advice to go back, a faster one is none") {
   const auto levers = [](const TraceText& a, const TraceText& b) {
-    const Analyzed candidate = Analyze(a, "H100");
-    const Analyzed baseline = Analyze(b, "H100");
-    Job job;
-    const ComparativeSide sides[2] = {{{*candidate.trace, *perf::FindPlatform("H100")}, "a"},
-                                      {{*baseline.trace, *perf::FindPlatform("H100")}, "b"}};
-    const auto facts = CollectFacts(sides[0], sides[1], job);
-    REQUIRE(facts.has_value());
+    const Compared pair(a, b);
     std::string text;
-    for (const LeverText& lever : PairLevers(*facts))
+    for (const LeverText& lever : PairLevers(pair.facts()))
       text += lever.title + ": " + ActionText(lever) + "\n";
     return text;
   };
@@ -136,14 +122,7 @@ TraceText Ops(int ops, double idle) {
 
 TEST_CASE("more recorded ops slow the host more") {
   const auto limits = [](const TraceText& a, const TraceText& b) {
-    const Analyzed candidate = Analyze(a, "H100");
-    const Analyzed baseline = Analyze(b, "H100");
-    Job job;
-    const ComparativeSide sides[2] = {{{*candidate.trace, *perf::FindPlatform("H100")}, "a"},
-                                      {{*baseline.trace, *perf::FindPlatform("H100")}, "b"}};
-    const auto facts = CollectFacts(sides[0], sides[1], job);
-    REQUIRE(facts.has_value());
-    return fmt::format("{}", fmt::join(PairLimits(*facts), "\n"));
+    return fmt::format("{}", fmt::join(PairLimits(Compared(a, b).facts()), "\n"));
   };
   const std::string many = limits(Ops(20, 100), Ops(100, 400));
   CAPTURE(many);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/tables/summary.h"
+#include "findings/one/structure_maker.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::findings {
@@ -46,16 +47,9 @@ class EpilogueFinder {
 
   // What ran before each piece of work on its stream.
   void CollectOrder() {
-    const auto& timeline = calls_.trace.attribution().timeline;
-    std::vector<EventIndex> work(timeline.begin(), timeline.end());
-    std::sort(work.begin(), work.end(), [&](EventIndex a, EventIndex b) {
-      return std::pair(events_[a].ts_ns, a) < std::pair(events_[b].ts_ns, b);
-    });
-    std::map<std::pair<std::uint32_t, std::int64_t>, EventIndex> last;
-    for (const EventIndex e : work) {
-      const std::pair stream{events_[e].track, events_.args_of(e).stream};
-      const auto [found, first] = last.try_emplace(stream, e);
-      if (!first) before_[e] = std::exchange(found->second, e);
+    for (const std::vector<EventIndex>& work : WorkByStream(calls_)) {
+      for (std::size_t i = 1; i < work.size(); ++i)
+        before_[work[i]] = work[i - 1];
     }
   }
 

@@ -47,10 +47,13 @@ class LineFixFinder {
         kinds_(kinds),
         categories_(categories),
         taken_(std::move(sized)),
-        facts_{context, calls.platform, 0} {}
+        facts_{context, calls.platform, 0},
+        streams_(WorkByStream(calls)),
+        beside_attention_(events_.size()) {}
 
   std::vector<Finding> Run() {
-    Order();
+    FindArchitecture();
+    FindBesideAttention();
     for (const LineRule& rule : levers::Shipped().lines()) {
       if (AllHold(rule.when, facts_)) Try(rule);
     }
@@ -58,36 +61,26 @@ class LineFixFinder {
   }
 
  private:
-  // The kernels by stream and start; what stands beside what.
-  void Order() {
-    std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<EventIndex>> streams;
+  // NVIDIA's, by the device and the names of its kernels.
+  void FindArchitecture() {
     for (const EventIndex e : calls_.trace.attribution().timeline) {
       if (events_[e].kind == trace::EventKind::kKernel)
         facts_.architecture = std::max(facts_.architecture, ArchitectureOf(events_.name(e)));
-      streams[{events_[e].track, events_.args_of(e).stream}].push_back(e);
     }
     const auto& devices = calls_.trace.trace().metadata.devices;
-    if (!devices.empty() && devices.front().compute_major) {
-      const auto own = static_cast<int>(10 * *devices.front().compute_major);
-      facts_.architecture = std::max(facts_.architecture, own);
-    }
-    for (auto& [stream, work] : streams) {
-      std::stable_sort(work.begin(), work.end(), [&](EventIndex a, EventIndex b) {
-        return events_[a].ts_ns < events_[b].ts_ns;
-      });
-      order_.insert(order_.end(), work.begin(), work.end());
-      ends_.push_back(order_.size());
-    }
-    beside_attention_.assign(order_.size(), false);
-    std::size_t begin = 0;
-    for (const std::size_t end : ends_) {
-      for (std::size_t at = begin; at < end; ++at) {
-        if (kinds_.Of(order_[at]).kind != ledger::WorkKind::kAttention) continue;
-        const std::size_t first = at - std::min(at - begin, kBeside + 1);
-        for (std::size_t near = first; near < std::min(end, at + kBeside); ++near)
-          beside_attention_[near] = true;
+    if (devices.empty() || !devices.front().compute_major) return;
+    const auto own = static_cast<int>(10 * *devices.front().compute_major);
+    facts_.architecture = std::max(facts_.architecture, own);
+  }
+
+  void FindBesideAttention() {
+    for (const std::vector<EventIndex>& work : streams_) {
+      for (std::size_t at = 0; at < work.size(); ++at) {
+        if (kinds_.Of(work[at]).kind != ledger::WorkKind::kAttention) continue;
+        const std::size_t end = std::min(work.size(), at + kBeside);
+        for (std::size_t near = at - std::min(at, kBeside + 1); near < end; ++near)
+          beside_attention_[work[near]] = true;
       }
-      begin = end;
     }
   }
 
@@ -98,43 +91,39 @@ class LineFixFinder {
     return categories_[place.category].operations[place.operation].efficiency.percent.has_value();
   }
 
-  bool Holds(const LineRule& rule, std::size_t at) const {
-    const EventIndex e = order_[at];
+  bool Holds(const LineRule& rule, EventIndex e) const {
     if (taken_[e]) return false;
     const ledger::KernelKind& kind = kinds_.Of(e);
-    const std::string_view name = events_.name(e);
     if (!Names(rule.kinds, ledger::WorkKindText(kind.kind))) return false;
     if (!Names(rule.libraries, kind.library) || !Names(rule.classes, kind.sub)) return false;
-    if (!Names(rule.precisions, kind.precision) || !HasPart(rule.names, name)) return false;
+    if (!Names(rule.precisions, kind.precision)) return false;
+    if (!HasPart(rule.names, events_.name(e))) return false;
     return rule.kernels.empty() ||
-           AllHold(rule.kernels, KernelFacts{name, kind, calls_.trace.IsReplayed(e), IsRated(e),
-                                             beside_attention_[at]});
+           AllHold(rule.kernels,
+                   KernelFacts{calls_.trace.IsReplayed(e), IsRated(e), beside_attention_[e]});
   }
 
   void Try(const LineRule& rule) {
     std::vector<EventIndex> gpu;
     double kept_us = 0;  // of rows: what the longest kernel of each takes
     double all_us = 0;
-    std::size_t begin = 0;
-    for (const std::size_t end : ends_) {
-      for (std::size_t at = begin; at < end;) {
+    for (const std::vector<EventIndex>& work : streams_) {
+      for (std::size_t at = 0; at < work.size();) {
         std::size_t after = at;
         double longest = 0, sum = 0;
-        while (after < end && Holds(rule, after)) {
-          const double us = trace::MicrosOf(events_[order_[after++]].dur_ns);
+        while (after < work.size() && Holds(rule, work[after])) {
+          const double us = trace::MicrosOf(events_[work[after++]].dur_ns);
           longest = std::max(longest, us);
           sum += us;
         }
-        const std::size_t count = after - at;
-        if (count >= (rule.rows ? 2 : 1)) {
+        if (after - at >= (rule.rows ? 2 : 1)) {
           for (std::size_t i = at; i < after; ++i)
-            gpu.push_back(order_[i]);
+            gpu.push_back(work[i]);
           kept_us += longest;
           all_us += sum;
         }
         at = std::max(after, at + 1);
       }
-      begin = end;
     }
     if (gpu.empty() || all_us * 100 < limits::kLineShare * calls_.computation_us) return;
     const double part = rule.rows ? 1 - kept_us / all_us : 1;
@@ -184,9 +173,8 @@ class LineFixFinder {
   const std::vector<CategoryAnalysis>& categories_;
   std::vector<bool> taken_;
   TraceFacts facts_;
-  std::vector<EventIndex> order_;       // GPU work by stream and start
-  std::vector<std::size_t> ends_;       // of each stream in it
-  std::vector<bool> beside_attention_;  // by place in it
+  const std::vector<std::vector<EventIndex>> streams_;
+  std::vector<bool> beside_attention_;  // by GPU event
   std::vector<Finding> out_;
 };
 

@@ -35,8 +35,6 @@ constexpr Predicate<TraceFacts> kOfTrace[] = {
 
 constexpr Predicate<KernelFacts> kOfKernel[] = {
     {"beside attention", [](const KernelFacts& f) { return f.beside_attention; }},
-    {"by words alone",
-     [](const KernelFacts& f) { return f.kind.basis == ledger::KindBasis::kWords; }},
     {"rated", [](const KernelFacts& f) { return f.rated; }},
     {"replayed", [](const KernelFacts& f) { return f.replayed; }},
 };

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "findings/one/work_context.h"
-#include "ledger/kinds/work_kind.h"
 #include "perf/platform.h"
 
 namespace jarvis::findings {
@@ -22,8 +21,6 @@ struct TraceFacts {
 };
 
 struct KernelFacts {
-  std::string_view name;
-  ledger::KernelKind kind;
   bool replayed = false;          // launched by a graph's replay
   bool rated = false;             // how far it is from what the device can do is known
   bool beside_attention = false;  // attention is among its neighbours on the stream

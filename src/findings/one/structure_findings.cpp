@@ -252,16 +252,10 @@ class TraceStructures {
   void CollectiveCopies() {
     // Buckets are filled beside backward work.
     if (context_.bucketed) return;
-    std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<EventIndex>> streams;
-    for (const EventIndex e : calls_.trace.attribution().timeline)
-      streams[{events_[e].track, events_.args_of(e).stream}].push_back(e);
     std::set<EventIndex> copies;
     std::size_t collectives = 0;
     std::string kernel;
-    for (auto& [stream, work] : streams) {
-      std::stable_sort(work.begin(), work.end(), [&](EventIndex a, EventIndex b) {
-        return events_[a].ts_ns < events_[b].ts_ns;
-      });
+    for (const std::vector<EventIndex>& work : WorkByStream(calls_)) {
       for (std::size_t i = 0; i < work.size(); ++i) {
         if (!IsCollective(work[i])) continue;
         const std::size_t before = copies.size();
@@ -360,6 +354,20 @@ class TraceStructures {
 };
 
 }  // namespace
+
+std::vector<std::vector<EventIndex>> WorkByStream(const Calls& calls) {
+  const trace::EventStore& events = calls.events();
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<EventIndex>> streams;
+  for (const EventIndex e : calls.trace.attribution().timeline)
+    streams[{events[e].track, events.args_of(e).stream}].push_back(e);
+  std::vector<std::vector<EventIndex>> out;
+  for (auto& [stream, work] : streams) {
+    std::stable_sort(work.begin(), work.end(),
+                     [&](EventIndex a, EventIndex b) { return events[a].ts_ns < events[b].ts_ns; });
+    out.push_back(std::move(work));
+  }
+  return out;
+}
 
 Finding StructureFinding(const Calls& calls, Pattern rule, const char* name, std::string subject,
                          std::vector<EventIndex> gpu, const Range& part, Target target,

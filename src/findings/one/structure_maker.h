@@ -15,6 +15,9 @@ Finding StructureFinding(const Calls& calls, Pattern rule, const char* name, std
                          std::vector<trace::EventIndex> gpu, const Range& part, Target target,
                          std::vector<Fact> facts);
 
+// The GPU work that the timeline counts, by stream: each by start, equal ones as they stand in it.
+std::vector<std::vector<trace::EventIndex>> WorkByStream(const Calls& calls);
+
 inline Fact StructureText(std::string key, std::string value) {
   return {std::move(key), std::move(value), {}};
 }
