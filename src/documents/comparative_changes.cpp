@@ -42,8 +42,8 @@ std::string UnitsText(std::size_t count, analysis::TimeUnit unit) {
 }
 
 std::string SpreadText(const ComparativeFacts& facts, int side) {
-  const findings::UnitSpread& of = facts.pair.verdict.spread[side];
-  return fmt::format("{} ± {} over {}", Digits(of.mean_ms), Ms(of.deviation_ms),
+  const findings::Sample& of = facts.pair.verdict.spread[side];
+  return fmt::format("{} ± {} over {}", Digits(of.mean), Ms(of.deviation),
                      UnitsText(of.count, facts.pair.balance.ledger.unit[side]));
 }
 

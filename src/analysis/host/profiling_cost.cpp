@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/host/first_calls.h"
+#include "base/correlation.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -158,7 +159,7 @@ std::vector<double> CostOfGaps(const std::vector<FrameGap>& gaps, double usual_n
 double CorrelationWithNeighbours(const std::vector<std::int64_t>& gaps) {
   constexpr std::size_t kPairsMin = 30;
   const auto log_of = [](double ns) { return std::log(1 + ns); };
-  std::vector<std::pair<double, double>> pairs;
+  std::vector<double> own, near;
   std::vector<std::int64_t> around;
   for (std::size_t i = kSide; i + kSide < gaps.size(); ++i) {
     around.clear();
@@ -168,25 +169,11 @@ double CorrelationWithNeighbours(const std::vector<std::int64_t>& gaps) {
     std::nth_element(around.begin(), around.begin() + kSide, around.end());
     const std::int64_t upper = around[kSide];
     const std::int64_t lower = *std::max_element(around.begin(), around.begin() + kSide);
-    pairs.emplace_back(log_of(static_cast<double>(gaps[i])),
-                       log_of(static_cast<double>(lower + upper) / 2));
+    own.push_back(log_of(static_cast<double>(gaps[i])));
+    near.push_back(log_of(static_cast<double>(lower + upper) / 2));
   }
-  if (pairs.size() < kPairsMin) return 0;
-  double x_mean = 0;
-  double y_mean = 0;
-  for (const auto& [x, y] : pairs) {
-    x_mean += x / static_cast<double>(pairs.size());
-    y_mean += y / static_cast<double>(pairs.size());
-  }
-  double xx = 0;
-  double yy = 0;
-  double xy = 0;
-  for (const auto& [x, y] : pairs) {
-    xx += (x - x_mean) * (x - x_mean);
-    yy += (y - y_mean) * (y - y_mean);
-    xy += (x - x_mean) * (y - y_mean);
-  }
-  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
+  if (own.size() < kPairsMin) return 0;
+  return Correlation(own, near);
 }
 
 class CostMeter {

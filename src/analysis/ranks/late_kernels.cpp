@@ -1,7 +1,6 @@
 #include "analysis/ranks/late_kernels.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -9,6 +8,7 @@
 
 #include "analysis/ranks/stands_out.h"
 #include "analysis/tables/summary.h"
+#include "base/correlation.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -89,27 +89,6 @@ class KernelFinder {
     for (const std::int64_t one : of)
       sum += static_cast<double>(one);
     return sum / static_cast<double>(of.size());
-  }
-
-  // Pearson's; 0 where either is constant.
-  static double Correlation(const std::vector<double>& a, const std::vector<double>& b) {
-    const auto mean = [](const std::vector<double>& of) {
-      double sum = 0;
-      for (const double one : of)
-        sum += one;
-      return sum / static_cast<double>(of.size());
-    };
-    const double mean_a = mean(a);
-    const double mean_b = mean(b);
-    double ab = 0;
-    double aa = 0;
-    double bb = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      ab += (a[i] - mean_a) * (b[i] - mean_b);
-      aa += (a[i] - mean_a) * (a[i] - mean_a);
-      bb += (b[i] - mean_b) * (b[i] - mean_b);
-    }
-    return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
   }
 
   // The kernel that every rank ran before it and that differs most; whoever came last.

@@ -1,7 +1,6 @@
 #include "findings/two/compare_gate.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -14,6 +13,7 @@
 #include "findings/two/compare_groups.h"
 #include "findings/two/compare_table.h"
 #include "findings/two/gate_condition.h"
+#include "findings/two/noise.h"
 #include "findings/two/own_work.h"
 #include "output/number_format.h"
 #include "session/trace_frames.h"
@@ -26,50 +26,7 @@ using ledger::WorkKind;
 
 constexpr std::size_t kGrownMax = 5;
 
-// Half the width of the 95 % interval in standard errors (Student's t), by degrees of freedom.
-double StudentT(double freedom) {
-  static constexpr std::pair<double, double> kTable[] = {
-      {1, 12.706}, {2, 4.303}, {3, 3.182},  {4, 2.776},  {5, 2.571},  {6, 2.447},  {7, 2.365},
-      {8, 2.306},  {9, 2.262}, {10, 2.228}, {12, 2.179}, {15, 2.131}, {20, 2.086}, {30, 2.042}};
-  double t = kTable[0].second;
-  for (const auto& [least, value] : kTable) {
-    if (freedom >= least) t = value;
-  }
-  return t;
-}
-
 using Values = std::vector<double>;  // one per run
-
-double MeanOf(const Values& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-double VarianceOf(const Values& values) {
-  if (values.size() < 2) return 0;
-  const double mean = MeanOf(values);
-  double sum = 0;
-  for (const double value : values)
-    sum += (value - mean) * (value - mean);
-  return sum / static_cast<double>(values.size() - 1);
-}
-
-// See the header. Absent: one run of each.
-std::optional<double> NoiseOf(const Values& a, const Values& b) {
-  const auto count_a = static_cast<double>(a.size());
-  const auto count_b = static_cast<double>(b.size());
-  if (a.size() < 2 && b.size() < 2) return std::nullopt;
-  if (a.size() < 2 || b.size() < 2) {
-    const Values& several = a.size() < 2 ? b : a;
-    return StudentT(static_cast<double>(several.size() - 1)) *
-           std::sqrt(VarianceOf(several) * (1 / count_a + 1 / count_b));
-  }
-  const double part_a = VarianceOf(a) / count_a;
-  const double part_b = VarianceOf(b) / count_b;
-  if (!(part_a + part_b > 0)) return 0.0;
-  const double freedom = (part_a + part_b) * (part_a + part_b) /
-                         (part_a * part_a / (count_a - 1) + part_b * part_b / (count_b - 1));
-  return StudentT(freedom) * std::sqrt(part_a + part_b);
-}
 
 // Is the text one that the pattern, in which * is any text, describes?
 bool Fits(std::string_view pattern, std::string_view text) {
@@ -259,12 +216,13 @@ class Judge {
     GateRow row;
     row.condition = condition.text;
     row.name = name;
-    if (!baseline.empty()) row.baseline = MeanOf(baseline);
-    if (!runs.empty()) row.value = MeanOf(runs);
+    const Sample sides[2] = {SampleOf(baseline), SampleOf(runs)};
+    if (sides[0].count > 0) row.baseline = sides[0].mean;
+    if (sides[1].count > 0) row.value = sides[1].mean;
     const double before = row.baseline.value_or(0);
     const double now = row.value.value_or(0);
     const double change = now - before;
-    const auto noise = baseline.empty() || runs.empty() ? std::nullopt : NoiseOf(baseline, runs);
+    const auto noise = NoiseOf(sides[0], sides[1]);
     if (before > 0) row.change_percent = change / before * 100;
     if (before > 0 && noise) row.noise_percent = *noise / before * 100;
     row.broken =

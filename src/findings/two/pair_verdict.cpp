@@ -1,25 +1,13 @@
 #include "findings/two/pair_verdict.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <vector>
 
 #include "base/number_text.h"
 
 namespace jarvis::findings {
 namespace {
-
-// Student's t for 95 % on both sides, by degrees of freedom from 1 on.
-constexpr std::array<double, 10> kStudent = {12.71, 4.30, 3.18, 2.78, 2.57,
-                                             2.45,  2.36, 2.31, 2.26, 2.23};
-constexpr double kStudentOfMany = 1.96;
-
-// Between the table's end and infinity it falls by about 2.5 / n.
-double StudentOf(double freedom) {
-  const auto whole = static_cast<std::size_t>(std::max(1.0, std::floor(freedom)));
-  if (whole <= kStudent.size()) return kStudent[whole - 1];
-  return kStudentOfMany + 2.5 / freedom;
-}
 
 // Communication is as often on both sides if its calls differ by no more.
 constexpr double kCommAsOften = 0.01;
@@ -53,46 +41,26 @@ Proof ProofOf(const DifferenceVerdict& verdict, const Balance& balance) {
 
 }  // namespace
 
-UnitSpread SpreadOf(const analysis::BaseOfTime& base) {
-  UnitSpread spread;
+Sample UnitsOf(const analysis::BaseOfTime& base) {
   std::vector<double> lengths;
   for (const std::size_t at : base.regimes.kept) {
     if (at >= base.units.size()) continue;
     const double ms = MillisOf(Length(analysis::Within(base.base, base.units[at])));
     if (ms > 0) lengths.push_back(ms);
   }
-  spread.count = lengths.size();
-  if (lengths.empty()) return spread;
-  for (const double ms : lengths)
-    spread.mean_ms += ms / static_cast<double>(lengths.size());
-  double squares = 0;
-  for (const double ms : lengths)
-    squares += (ms - spread.mean_ms) * (ms - spread.mean_ms);
-  if (lengths.size() > 1)
-    spread.deviation_ms = std::sqrt(squares / static_cast<double>(lengths.size() - 1));
-  return spread;
+  return SampleOf(lengths);
 }
 
-bool DifferBySteps(const UnitSpread& a, const UnitSpread& b) {
-  if (a.count < 2 || b.count < 2) return false;
-  const auto error = [](const UnitSpread& of) {
-    return of.deviation_ms * of.deviation_ms / static_cast<double>(of.count);
-  };
-  const double both = error(a) + error(b);
-  const double difference = std::abs(a.mean_ms - b.mean_ms);
-  if (!(both > 0)) return difference > 0;
-  const double freedom = both * both /
-                         (error(a) * error(a) / static_cast<double>(a.count - 1) +
-                          error(b) * error(b) / static_cast<double>(b.count - 1));
-  return difference > StudentOf(freedom) * std::sqrt(both);
+bool DifferBySteps(const Sample& a, const Sample& b) {
+  return a.count >= 2 && b.count >= 2 && std::abs(a.mean - b.mean) > NoiseOf(a, b).value_or(0);
 }
 
 DifferenceVerdict JudgeDifference(const Balance& balance, const analysis::BaseOfTime& candidate,
                                   const analysis::BaseOfTime& baseline) {
   DifferenceVerdict verdict;
   verdict.ms = balance.ms[0] - balance.ms[1];
-  verdict.spread[0] = SpreadOf(candidate);
-  verdict.spread[1] = SpreadOf(baseline);
+  verdict.spread[0] = UnitsOf(candidate);
+  verdict.spread[1] = UnitsOf(baseline);
   double work_ms = 0;  // of the baseline
   for (const ledger::DifferenceLine& line : balance.ledger.wall) {
     const double ms = MillisOf(line.delta_ns());

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "findings/two/balance.h"
+#include "findings/two/noise.h"
 
 namespace jarvis::findings {
 
@@ -26,16 +27,11 @@ enum class CommLikeness : std::uint8_t {
   kSizes,  // as many of the same sizes
 };
 
-// What the units of one side's base take.
-struct UnitSpread {
-  std::size_t count = 0;
-  double mean_ms = 0;
-  double deviation_ms = 0;  // of a single unit, by the sample
-};
-UnitSpread SpreadOf(const analysis::BaseOfTime& base);
+// What the units of one side's base take, milliseconds.
+Sample UnitsOf(const analysis::BaseOfTime& base);
 
-// Welch's test at 95 %: do two samples of at least two differ by more than they spread?
-bool DifferBySteps(const UnitSpread& a, const UnitSpread& b);
+// Do two samples of at least two differ by more than chance (NoiseOf)?
+bool DifferBySteps(const Sample& a, const Sample& b);
 
 // By how much recordings of unchanged code differ: of the wall, of the GPU's own work. Measured on
 // repeated recordings of one program on one machine: 0.0 to 3.2 % of the wall, nearly all of it
@@ -46,7 +42,7 @@ inline constexpr double kUsualWork = 0.01;
 // Differences of a unit, candidate less baseline; work_ms to rest_ms add up to it.
 struct DifferenceVerdict {
   Proof proof = Proof::kNoWork;
-  UnitSpread spread[2];
+  Sample spread[2];
   std::optional<double> clock_factor;  // all kernels changed by it: see OneFactor
   double ms = 0;
   double work_ms = 0;  // GPU work without communication and copies from and to the host
