@@ -363,9 +363,9 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
     case HostCauseKind::kSection:
       return SectionName(analysis, cause) + " while the GPU is idle, " + TimesText(analysis, cause);
     case HostCauseKind::kWaits: {
-      std::string text =
-          fmt::format("{} syncs{} (waits with nothing queued on the GPU)", EachCalls(analysis, cause.count),
-                      analysis.base.count > 1 ? " " + UnitPhrase(analysis) : "");
+      std::string text = fmt::format("{} syncs{} (waits with nothing queued on the GPU)",
+                                     EachCalls(analysis, cause.count),
+                                     analysis.base.count > 1 ? " " + UnitPhrase(analysis) : "");
       if (cause.places.empty()) return text;
       const HostPlace& first = cause.places.front();
       if (2 * first.idle_ms > cause.idle_ms) return text + ", mostly in " + PlaceName(first.name);

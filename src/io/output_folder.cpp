@@ -298,7 +298,8 @@ void OutputFolder::RemoveLeftovers() {
       const auto of = std::find_if(files.begin(), files.end(), [&](const std::string& file) {
         return IsTemporaryOf(entry.name, file);
       });
-      if (of == files.end() || (*of == kFileList && !BeginsAsList(inner.get(), entry.name))) continue;
+      if (of == files.end() || (*of == kFileList && !BeginsAsList(inner.get(), entry.name)))
+        continue;
       ::unlinkat(inner.get(), entry.name.c_str(), 0);
     }
   }
