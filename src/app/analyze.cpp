@@ -16,16 +16,15 @@
 #include "app/exit_code.h"
 #include "app/flags.h"
 #include "app/load_flags.h"
-#include "app/terminal_text.h"
+#include "app/progress_line.h"
 #include "app/tool_run.h"
 #include "app/toolbox.h"
 #include "base/text.h"
-#include "documents/further_row.h"
 #include "io/file_policy.h"
-#include "io/text_file.h"
 #include "page/page_files.h"
 #include "rpc/signal_watcher.h"
 #include "tools/shared/analysis_ahead.h"
+#include "tools/shared/front_text.h"
 #include "tools/shared/rank_choice.h"
 
 namespace jarvis::app {
@@ -40,8 +39,6 @@ constexpr std::string_view kUsage =
     "category files (DIR/category_data/, DIR/metadata/), the findings (DIR/category_findings/,\n"
     "DIR/system_findings/) and the reports, checks them, and prints the fixes that save most.\n"
     "\n";
-
-constexpr std::size_t kReportBytesMax = std::size_t{8} << 20;
 
 struct Request {
   std::string trace;
@@ -206,6 +203,13 @@ Json AnalysisArguments(const Request& request) {
   return arguments;
 }
 
+// The files that were written.
+Json FolderArguments(const Request& request) {
+  Json arguments = AnalysisArguments(request);
+  arguments["output_dir"] = request.output_dir;
+  return arguments;
+}
+
 // Loads the part of the recording that is asked for; from then on it is the trace. An exit code.
 int LoadPart(const mcp::ToolSet& tools, Request* request) {
   Json flags = Json::object();
@@ -247,66 +251,18 @@ const Json& AnswerOf(const Answers& answers, std::string_view tool) {
   return found == answers.end() ? kNone : found->second;
 }
 
-void ReplaceIn(std::string* text, std::string_view what, std::string_view with) {
-  for (std::size_t at = text->find(what); at != std::string::npos;
-       at = text->find(what, at + with.size()))
-    text->replace(at, what.size(), with);
-}
-
-// The beginning of a report, as far as a busy reader goes: without links, rules and what follows
-// the recommendations' table. Where lines run out, the last section that is not whole is left out,
-// and of recommendations that are told one by one all or none stand.
-std::string FrontOf(std::string_view report, std::string_view until, std::size_t lines_max) {
-  std::string front;
-  std::size_t lines = 0;
-  bool blank = false;
-  std::size_t section = 0;  // where the last one begins
-  bool whole = true;
-  while (!report.empty() && whole) {
-    const std::string_view line = report.substr(0, report.find('\n'));
-    report.remove_prefix(std::min(report.size(), line.size() + 1));
-    if (line.starts_with(until)) break;
-    if (line == "---" || line.starts_with("| --- ") || (line.empty() && blank)) continue;
-    if (line.starts_with("\xE2\x86\x92 ")) continue;  // an arrow to what is not printed
-    const bool one_of_many = line.find(" Priority ") != std::string_view::npos;
-    if (line.starts_with("## ") || (line.starts_with("### ") && !one_of_many))
-      section = front.size();
-    whole = lines < lines_max;
-    blank = line.empty();
-    // "[1](#detail-f1)": the number alone.
-    std::string text(line);
-    for (std::size_t at = text.find("](#"); at != std::string::npos; at = text.find("](#")) {
-      const std::size_t open = text.rfind('[', at);
-      const std::size_t close = text.find(')', at);
-      if (open == std::string::npos || close == std::string::npos) break;
-      text = text.substr(0, open) + text.substr(open + 1, at - open - 1) + text.substr(close + 1);
-    }
-    // No page renders it, and what the report has below is not here.
-    ReplaceIn(&text, "&lt;", "<");
-    ReplaceIn(&text, documents::kFurtherRow, "Further findings (see the report)");
-    front += text + "\n";
-    ++lines;
-  }
-  if (!whole && section > 0) front.resize(section);
-  return front;
-}
-
 // What comes first, and where the rest stands.
-std::string SummaryOf(const Request& request, const Answers& answers) {
-  constexpr std::size_t kLinesMax = 60;
-  const io::FilePolicy policy;
-  const auto read = [&](std::string_view file) {
-    return io::ReadTextFile(policy, request.output_dir + "/" + std::string(file), kReportBytesMax);
-  };
-  std::string text;
-  const auto fair = read("standalone_analysis_fair.md");
-  const auto comparative = request.reference.empty() ? fair : read("comparative_analysis_fair.md");
-  if (!request.reference.empty() && comparative) {
-    text += FrontOf(*comparative, "## Detailed", kLinesMax);
-  } else if (fair) {
-    text += FrontOf(*fair, "### \xF0\x9F\x94\xB4 Priority", kLinesMax);
-  } else {
-    text += AnswerOf(answers, "render_report").value("summary", "") + "\n";
+Result<std::string> SummaryOf(session::Workspace& workspace, const Request& request,
+                              const Answers& answers, Job& job) {
+  JV_ASSIGN(std::string text, tools::FrontText(workspace, FolderArguments(request),
+                                               TerminalLookOf(STDOUT_FILENO), job));
+  text += '\n';
+  if (!request.reference.empty()) {
+    text += "Compared with the baseline: ";
+    for (const char c : AnswerOf(answers, "compare").value("summary", "")) {
+      if (c != '*') text += c;  // emphasis says nothing here
+    }
+    text += "\n\n";
   }
   text += "Reports, tables and findings in " + request.output_dir + ":";
   for (const char* tool : {"render_report", "compare"}) {
@@ -317,15 +273,9 @@ std::string SummaryOf(const Request& request, const Answers& answers) {
   }
   const Json& written = AnswerOf(answers, "render_report");
   if (!written.value("valid", true)) text += "\n" + written.value("summary", "");
+  if (::isatty(STDOUT_FILENO) != 0)
+    text += "\nTo look at: " + request.output_dir + "/" + std::string(page::kPageFile);
   return text;
-}
-
-// What a terminal shows, with the page to open next.
-std::string ForPerson(const std::string& summary, const Request& request,
-                      const TerminalLook& look) {
-  std::string text = TerminalText(summary, look);
-  const std::string page = request.output_dir + "/" + std::string(page::kPageFile);
-  return text + "To look at: " + page;
 }
 
 // What a step leaves free is the next one's, up to here: beyond it keeping it costs more memory
@@ -365,10 +315,13 @@ int Analyze(Arguments arguments) {
         io::FilePolicy().DefaultOutput(AnswerOf(answers, "load_trace").value("trace", "trace"));
     steps = StepsOf(request);
   }
-  const std::string summary = SummaryOf(request, answers);
-  const auto look = TerminalLookOf(STDOUT_FILENO);
-  if (!(look ? PrintStyled(ForPerson(summary, request, *look)) : Print(summary)))
-    return kExitFailure;
+  std::string summary;
+  const int code = RunWatched([&](Job& job) -> Status {
+    JV_ASSIGN(summary, SummaryOf(toolbox.workspace, request, answers, job));
+    return {};
+  });
+  if (code != kExitOk) return code;
+  if (!PrintStyled(summary)) return kExitFailure;
   return AnswerOf(answers, "render_report").value("valid", true) ? kExitOk : kExitFailure;
 }
 

@@ -1,6 +1,7 @@
 #include "app/progress_line.h"
 
 #include <cstddef>
+#include <cstdlib>
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -26,11 +27,23 @@ void Draw(int fd, const std::string& text) {
   static_cast<void>(!::write(fd, text.data(), text.size()));
 }
 
+bool IsSet(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
 }  // namespace
 
 std::size_t TerminalColumns(int fd) {
   winsize size{};
   return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+documents::TerminalLook TerminalLookOf(int fd) {
+  if (::isatty(fd) == 0) return {};
+  const char* terminal = std::getenv("TERM");
+  const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
+  return {TerminalColumns(fd), !dumb && !IsSet("NO_COLOR")};
 }
 
 std::string ProgressText(std::uint64_t done, std::uint64_t total, std::string_view what) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "documents/front_text.h"
+
 namespace jarvis::app {
 
 class ProgressLine {
@@ -27,6 +29,10 @@ class ProgressLine {
 
 // How wide the terminal of a descriptor is; 80 where that cannot be told.
 std::size_t TerminalColumns(int fd);
+
+// How to write to a descriptor: NO_COLOR takes the colours, and so does a terminal that can do
+// nothing (TERM=dumb) and what is no terminal, which is taken to be 80 columns wide.
+documents::TerminalLook TerminalLookOf(int fd);
 
 // "reading  41 %  1.2 G of 2.9 G"; total 0: not known.
 std::string ProgressText(std::uint64_t done, std::uint64_t total, std::string_view what);

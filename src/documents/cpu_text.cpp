@@ -63,6 +63,23 @@ std::string CpuSentence(const findings::Analysis& analysis) {
   return text + ". The recording has no GPU work." + LeftOut(analysis);
 }
 
+std::vector<TimePart> CpuParts(const findings::Analysis& analysis) {
+  std::vector<TimePart> parts;
+  double beside = 0;
+  for (std::size_t i = 0; i < findings::kCpuParts; ++i) {
+    const auto part = static_cast<findings::CpuPart>(i);
+    const double ms = analysis.cpu->Of(part);
+    if (analysis.base.Percent(ms) < kCpuPartShown) {
+      beside += ms;
+      continue;
+    }
+    const bool in_no_op = part == findings::CpuPart::kWaiting || part == findings::CpuPart::kNoOp;
+    parts.push_back({PartName(*analysis.cpu, part), in_no_op ? "wait" : "ops", ms});
+  }
+  if (analysis.base.Percent(beside) >= kCpuPartShown) parts.push_back({"All else", "else", beside});
+  return parts;
+}
+
 std::string CpuTable(const findings::Analysis& analysis) {
   const findings::StepBase& base = analysis.base;
   MarkdownTable table({"Metric", "Value", "Share of the " + base.unit});
@@ -70,17 +87,8 @@ std::string CpuTable(const findings::Analysis& analysis) {
     table.Row({name, EachMs(analysis, ms), BaseShare(analysis, ms)});
   };
   row(Capitalised(UnitTitle(analysis)), base.total_ms);
-  double beside = 0;
-  for (std::size_t i = 0; i < findings::kCpuParts; ++i) {
-    const auto part = static_cast<findings::CpuPart>(i);
-    const double ms = analysis.cpu->Of(part);
-    if (base.Percent(ms) < kCpuPartShown) {
-      beside += ms;
-      continue;
-    }
-    row(PartName(*analysis.cpu, part), ms);
-  }
-  if (base.Percent(beside) >= kCpuPartShown) row("All else", beside);
+  for (const TimePart& part : CpuParts(analysis))
+    row(part.name, part.ms);
   return table.text() + "\n";
 }
 

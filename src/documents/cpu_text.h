@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "documents/time_parts.h"
 #include "findings/one/analysis.h"
 
 namespace jarvis::documents {
@@ -13,6 +14,8 @@ namespace jarvis::documents {
 // What remains of these without host ops is said in a sentence of CpuSentence. REQUIRES, of all:
 // analysis.cpu.
 std::string CpuSentence(const findings::Analysis& analysis);
+// Where the time of the base goes, small parts together at the end; they add up to it.
+std::vector<TimePart> CpuParts(const findings::Analysis& analysis);
 std::string CpuTable(const findings::Analysis& analysis);
 // Ops by the time that is in none of the ops below.
 std::string CpuOperations(const findings::Analysis& analysis, std::size_t count);

@@ -1,6 +1,7 @@
 #include "documents/lever_table.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -8,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include "documents/base_text.h"
-#include "documents/further_row.h"
 #include "documents/host_prose.h"
 #include "documents/impact_text.h"
 #include "documents/markdown_text.h"
@@ -21,7 +21,8 @@ namespace jarvis::documents {
 namespace {
 
 constexpr std::size_t kUncoveredMost = 3;
-constexpr double kJointShare = 5;  // percent of the wall time
+constexpr double kJointShare = 5;    // percent of the wall time
+constexpr double kFurtherLeast = 1;  // percent of the base
 constexpr std::string_view kPathLegend =
     "Path A: the model's code may change. Path B: the model stays as it is; only settings, "
     "environment, compilation or the code around it change.";
@@ -37,16 +38,16 @@ class LeverRows {
   LeverRows(const findings::Analysis& analysis, const TextEdits& edits)
       : analysis_(analysis), edits_(edits) {}
 
-  std::vector<std::string> Row(const findings::Finding& finding) const;
-  std::vector<std::string> Row(const ActionGroup& group) const;
-  // With communication that nothing hides: empty where the host does not bind without it.
-  std::vector<std::string> Joint(const findings::Finding& finding) const;
+  FixRow Row(const findings::Finding& finding) const;
+  FixRow Row(const ActionGroup& group) const;
+  // With communication that nothing hides: absent where the host does not bind without it.
+  std::optional<FixRow> Joint(const findings::Finding& finding) const;
   // What hardly saves more once `of` is done, and something where that cannot be done.
-  std::vector<std::string> Instead(const findings::Finding& of,
-                                   const findings::Finding& finding) const;
+  FixRow Instead(const findings::Finding& of, const findings::Finding& finding) const;
 
  private:
   bool HasJoint(const findings::Finding& finding) const;
+  std::vector<FixWay> Ways(const findings::Finding& finding, const FindingText& words) const;
   std::string WhyWide(const findings::Finding& finding) const;
   FindingText WordsOf(const findings::Finding& finding) const {
     return TextOf(analysis_, finding, edits_);
@@ -91,14 +92,15 @@ bool LeverRows::HasJoint(const findings::Finding& finding) const {
 }
 
 // What saves nothing by itself, and much once the finding's own way out is taken.
-std::vector<std::string> LeverRows::Joint(const findings::Finding& finding) const {
-  if (!HasJoint(finding)) return {};
+std::optional<FixRow> LeverRows::Joint(const findings::Finding& finding) const {
+  if (!HasJoint(finding)) return std::nullopt;
   const std::vector<findings::Remedy> ways =
       findings::WaysToLaunchFaster(analysis_.context, false, true);
-  if (ways.empty()) return {};
-  return {
+  if (ways.empty()) return std::nullopt;
+  return FixRow{
+      {},
       fmt::format("with {}", finding.global_rank),
-      FirstClause(AdviceSentence(analysis_, ways.front())),
+      {{'B', FirstClause(AdviceSentence(analysis_, ways.front())), {}}},
       fmt::format("The host ({}) becomes the bottleneck once {} is done",
                   EachMs(analysis_, analysis_.wall.host_floor_ms), finding.global_rank),
       std::string(kAbsentText),
@@ -107,86 +109,88 @@ std::vector<std::string> LeverRows::Joint(const findings::Finding& finding) cons
       "B"};
 }
 
-std::vector<std::string> LeverRows::Instead(const findings::Finding& of,
-                                            const findings::Finding& finding) const {
-  std::vector<std::string> cells = Row(finding);
-  cells[0] = kAbsentText;
-  cells[4] = fmt::format("alternative to {}; adds almost nothing after it", of.global_rank);
-  return cells;
+FixRow LeverRows::Instead(const findings::Finding& of, const findings::Finding& finding) const {
+  FixRow row = Row(finding);
+  row.number = kAbsentText;
+  row.after = fmt::format("alternative to {}; adds almost nothing after it", of.global_rank);
+  return row;
 }
 
-std::vector<std::string> LeverRows::Row(const findings::Finding& finding) const {
+FixRow LeverRows::Row(const findings::Finding& finding) const {
   const findings::WallSaving* best = findings::BestWall(finding);
-  std::string alone(kAbsentText), after(kAbsentText), path(kAbsentText);
+  const std::string dash(kAbsentText);
+  FixRow row{{&finding}, fmt::format("{}", finding.global_rank), {}, {}, dash, dash, dash};
   if (finding.one_off && best != nullptr) {
-    alone = Ms(OnceMs(finding)) + ", once";
+    row.alone = Ms(OnceMs(finding)) + ", once";
   } else if (best != nullptr) {
-    alone = ShowsLater(finding)
-                ? "almost nothing"
-                : EachRange(analysis_, findings::BestWall(finding)->ms) + WhyWide(finding);
-    after = AfterText(Expected(analysis_, findings::AfterOthers(*best)),
-                      AfterRange(analysis_, *best), AfterShare(analysis_, *best)) +
-            ShowsAfter(analysis_, finding);
-    path = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
+    row.alone = ShowsLater(finding)
+                    ? "almost nothing"
+                    : EachRange(analysis_, findings::BestWall(finding)->ms) + WhyWide(finding);
+    row.after = AfterText(Expected(analysis_, findings::AfterOthers(*best)),
+                          AfterRange(analysis_, *best), AfterShare(analysis_, *best)) +
+                ShowsAfter(analysis_, finding);
+    row.paths = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
   } else if (finding.bound_ms) {
     const double bound_ms = BoundOfAction(finding, TakesPathB(finding));
-    alone = fmt::format("at most {} ({})", EachMs(analysis_, bound_ms),
-                        SavingShare(analysis_, bound_ms));
-    after = "upper bound; not in the total";
-    path = findings::HasAction(finding.path_a) && findings::HasAction(finding.path_b) ? "A, B"
-           : TakesPathB(finding)                                                      ? "B"
-                                                                                      : "A";
+    row.alone = fmt::format("at most {} ({})", EachMs(analysis_, bound_ms),
+                            SavingShare(analysis_, bound_ms));
+    row.after = "upper bound; not in the total";
+    row.paths = findings::HasAction(finding.path_a) && findings::HasAction(finding.path_b) ? "A, B"
+                : TakesPathB(finding)                                                      ? "B"
+                                                                                           : "A";
   } else if (finding.savings_ms && !analysis_.wall.known) {
-    alone = EachRange(analysis_, *finding.savings_ms) + " of GPU time";
+    row.alone = EachRange(analysis_, *finding.savings_ms) + " of GPU time";
   }
   const FindingText words = WordsOf(finding);
-  if (finding.one_off && best != nullptr) path = words.chosen == 'B' ? "B" : "A";
-  std::string action = FirstClause(words.action);
-  const std::string a = FirstClause(words.path_a), b = FirstClause(words.path_b);
-  const bool both = finding.wall_a && finding.wall_b && words.way_a && words.way_b && a != b;
-  // The one that is recommended stands first.
-  const auto in_order = [&](const std::string& of_a, const std::string& of_b) {
-    return words.chosen == 'B' ? fmt::format("B: {}; A: {}", of_b, of_a)
-                               : fmt::format("A: {}; B: {}", of_a, of_b);
-  };
-  if (both) action = in_order(a, b);
-  if (both && !ShowsLater(finding) && !finding.one_off) {
-    const std::string of_a = EachRange(analysis_, finding.wall_a->ms);
-    const std::string of_b = EachRange(analysis_, finding.wall_b->ms);
-    if (of_a != of_b) alone = in_order(of_a, of_b);
+  row.because = WithoutDirectories(words.title);
+  if (finding.one_off && best != nullptr) row.paths = words.chosen == 'B' ? "B" : "A";
+  row.ways = Ways(finding, words);
+  return row;
+}
+
+// The recommended one first; both only where both are ways and unlike.
+std::vector<FixWay> LeverRows::Ways(const findings::Finding& finding,
+                                    const FindingText& words) const {
+  FixWay a{'A', FirstClause(words.path_a), {}}, b{'B', FirstClause(words.path_b), {}};
+  const bool both =
+      finding.wall_a && finding.wall_b && words.way_a && words.way_b && a.action != b.action;
+  if (!both) return {{words.chosen, FirstClause(words.action), {}}};
+  if (!ShowsLater(finding) && !finding.one_off) {
+    a.saves = EachRange(analysis_, finding.wall_a->ms);
+    b.saves = EachRange(analysis_, finding.wall_b->ms);
+    if (a.saves == b.saves) a.saves = b.saves = "";
   }
-  return {fmt::format("[{}](#{})", finding.global_rank, Anchor(finding.id)),
-          std::move(action),
-          WithoutDirectories(words.title),
-          alone,
-          after,
-          path};
+  return words.chosen == 'B' ? std::vector<FixWay>{b, a} : std::vector<FixWay>{a, b};
 }
 
 // One action for several findings: what all of them save.
-std::vector<std::string> LeverRows::Row(const ActionGroup& group) const {
-  std::vector<std::string> cells = Row(*group.front());
-  if (group.size() == 1) return cells;
-  std::vector<std::string> numbers, titles;
+FixRow LeverRows::Row(const ActionGroup& group) const {
+  FixRow row = Row(*group.front());
+  if (group.size() == 1) return row;
+  row.findings = group;
+  std::vector<std::string> titles;
+  std::vector<int> numbers;
   bool later = true;
   for (const findings::Finding* one : group) {
-    numbers.push_back(fmt::format("[{}](#{})", one->global_rank, Anchor(one->id)));
+    numbers.push_back(one->global_rank);
     std::string title = ShortTitle(WithoutDirectories(WordsOf(*one).title));
     if (std::find(titles.begin(), titles.end(), title) == titles.end())
       titles.push_back(std::move(title));
     later = later && ShowsLater(*one);
   }
   const findings::Range after = AfterOf(group);
-  cells[0] = fmt::format("{}", fmt::join(numbers, ", "));
-  cells[2] = fmt::format("{}", fmt::join(titles, "; "));
+  row.number = fmt::format("{}", fmt::join(numbers, ", "));
+  row.because = fmt::format("{}", fmt::join(titles, "; "));
   const findings::Range alone = AloneOf(group);
   // A sum with a low end is no upper bound.
   if (!later)
-    cells[3] = SumRange(analysis_, alone) + (alone.low > 0 ? "" : WhyWide(*group.front()));
-  cells[4] = AfterText(Expected(analysis_, after), SumRange(analysis_, after),
-                       SumShare(analysis_, after)) +
-             ShowsAfter(analysis_, *group.front());
-  return cells;
+    row.alone = SumRange(analysis_, alone) + (alone.low > 0 ? "" : WhyWide(*group.front()));
+  for (FixWay& way : row.ways)
+    way.saves.clear();
+  row.after = AfterText(Expected(analysis_, after), SumRange(analysis_, after),
+                        SumShare(analysis_, after)) +
+              ShowsAfter(analysis_, *group.front());
+  return row;
 }
 
 // What spares the host work where a finding above spares it nearly all: for whoever cannot do that.
@@ -207,22 +211,32 @@ const findings::Finding* HostLever(const std::vector<ActionGroup>& groups) {
   return nullptr;
 }
 
+// A row about no finding.
+FixRow Beside(char path, std::string action, std::string because, std::string alone,
+              std::string after) {
+  const std::string paths = path == '\0' ? std::string(kAbsentText) : std::string(1, path);
+  return {{},
+          std::string(kAbsentText),
+          {{path, std::move(action), {}}},
+          std::move(because),
+          std::move(alone),
+          std::move(after),
+          paths};
+}
+
 // Where the host is alone for most of the time, several inputs cost it as much as one.
-std::vector<std::string> BatchRow(const findings::Analysis& analysis, double times) {
-  const std::string dash(kAbsentText);
-  return {dash,
-          "Batch inputs: collect several and run them in one pass",
-          fmt::format(
-              "The GPU is busy for {} of the {}; host time is per pass, whatever the batch size",
-              BaseShare(analysis, MillisOf(analysis.base.balance.busy_ns())), analysis.base.unit),
-          "latency stays the same",
-          fmt::format("up to about {:.0f} times the throughput", times),
-          "B"};
+FixRow BatchRow(const findings::Analysis& analysis, double times) {
+  return Beside(
+      'B', "Batch inputs: collect several and run them in one pass",
+      fmt::format("The GPU is busy for {} of the {}; host time is per pass, whatever the batch "
+                  "size",
+                  BaseShare(analysis, MillisOf(analysis.base.balance.busy_ns())),
+                  analysis.base.unit),
+      "latency stays the same", fmt::format("up to about {:.0f} times the throughput", times));
 }
 
 // Large lines of the base that no recommendation is about are said to be none.
-std::vector<std::string> UncoveredRow(const findings::Analysis& analysis) {
-  const std::string dash(kAbsentText);
+FixRow UncoveredRow(const findings::Analysis& analysis) {
   std::vector<std::string> names;
   double bound_ms = 0;
   bool assessed = true, kernels = true;
@@ -237,14 +251,34 @@ std::vector<std::string> UncoveredRow(const findings::Analysis& analysis) {
         EachMs(analysis, line.ms), BaseShare(analysis, line.ms)));
   }
   if (analysis.uncovered.size() > names.size()) names.push_back("others");
-  return {dash,
-          !assessed ? "Not assessed: see below what to record"
-          : kernels ? "No recommendation covers these kernels: profile them with hardware counters"
-                    : "No recommendation covers this time",
-          fmt::format("{}", fmt::join(names, "; ")),
-          assessed ? fmt::format("at most {}", EachMs(analysis, bound_ms)) : "not assessed",
-          "not in the total",
-          dash};
+  return Beside('\0',
+                !assessed ? "Not assessed: see below what to record"
+                : kernels
+                    ? "Profile these kernels with hardware counters: most of their time has no "
+                      "recommendation"
+                    : "Most of this time has no recommendation",
+                fmt::format("{}", fmt::join(names, "; ")),
+                assessed ? fmt::format("at most {}", EachMs(analysis, bound_ms)) : "not assessed",
+                "not in the total");
+}
+
+// "[1](#detail-f1), [2](#detail-f2)"; of a row about no finding, its text.
+std::string LinkedNumber(const FixRow& row) {
+  if (row.findings.empty() || row.number == kAbsentText) return row.number;
+  std::vector<std::string> numbers;
+  for (const findings::Finding* one : row.findings)
+    numbers.push_back(fmt::format("[{}](#{})", one->global_rank, Anchor(one->id)));
+  return fmt::format("{}", fmt::join(numbers, ", "));
+}
+
+// "A: ...; B: ...", or the one without its letter, which stands in a column of its own.
+template <typename Member>
+std::string WaysCell(const FixRow& row, Member member) {
+  if (row.ways.size() == 1) return row.ways.front().*member;
+  std::vector<std::string> cells;
+  for (const FixWay& way : row.ways)
+    cells.push_back(fmt::format("{}: {}", way.path, way.*member));
+  return fmt::format("{}", fmt::join(cells, "; "));
 }
 
 }  // namespace
@@ -256,38 +290,50 @@ bool TakesPathB(const findings::Finding& finding) {
   return findings::HasAction(finding.path_b) || !finding.path_b.empty();
 }
 
-std::string LeverTable(const findings::Analysis& analysis, const TextEdits& edits,
-                       const std::vector<ActionGroup>& groups, std::size_t cards) {
+std::vector<FixRow> FixRows(const findings::Analysis& analysis, const TextEdits& edits,
+                            const std::vector<ActionGroup>& groups, std::size_t cards) {
   const LeverRows rows(analysis, edits);
-  const std::string base = OfSavingBase(analysis);
-  MarkdownTable table(
-      {"#", "What to do", "Because of", SavingTitle(analysis),
-       std::string(kExtraSavingTitle) + (base.empty() ? "" : " (shares:" + base + ")"), "Path"});
+  std::vector<FixRow> out;
   for (const ActionGroup& group : groups) {
-    table.Row(rows.Row(group));
-    if (std::vector<std::string> joint = rows.Joint(*group.front()); !joint.empty())
-      table.Row(joint);
+    out.push_back(rows.Row(group));
+    if (std::optional<FixRow> joint = rows.Joint(*group.front())) out.push_back(std::move(*joint));
     const bool host = group.front() == HostLever(groups);
     if (const auto times = host ? BatchTimes(analysis) : std::nullopt)
-      table.Row(BatchRow(analysis, *times));
+      out.push_back(BatchRow(analysis, *times));
   }
-  if (table.empty()) return "";
+  if (out.empty()) return out;
   if (const findings::Finding* host = HostLever(groups)) {
     constexpr std::size_t kInsteadMax = 2;
     std::size_t told = 0;
     for (std::size_t i = cards; i < analysis.findings.size() && told < kInsteadMax; ++i) {
       if (!IsInstead(analysis, analysis.findings[i])) continue;
-      table.Row(rows.Instead(*host, analysis.findings[i]));
+      out.push_back(rows.Instead(*host, analysis.findings[i]));
       ++told;
     }
   }
-  if (!analysis.uncovered.empty()) table.Row(UncoveredRow(analysis));
+  if (!analysis.uncovered.empty()) out.push_back(UncoveredRow(analysis));
+  const std::string dash(kAbsentText);
+  const auto further = findings::TogetherOf(std::span(analysis.findings).subspan(cards));
+  if (analysis.wall.together_ms && further && further->high > 0) {
+    out.push_back(Beside('\0', "Further findings", dash, dash, SumRange(analysis, *further)));
+    out.back().small = analysis.base.Percent(further->high) < kFurtherLeast;
+  }
+  return out;
+}
+
+std::string FixTable(const findings::Analysis& analysis, const std::vector<FixRow>& rows) {
+  const std::string base = OfSavingBase(analysis);
+  MarkdownTable table(
+      {"#", "What to do", "Because of", SavingTitle(analysis),
+       std::string(kExtraSavingTitle) + (base.empty() ? "" : " (shares:" + base + ")"), "Path"});
+  for (const FixRow& row : rows) {
+    const bool each = row.ways.size() > 1 && !row.ways.front().saves.empty();
+    table.Row({LinkedNumber(row), WaysCell(row, &FixWay::action), row.because,
+               each ? WaysCell(row, &FixWay::saves) : row.alone, row.after, row.paths});
+  }
+  if (table.empty()) return "";
   if (analysis.wall.together_ms) {
     const std::string dash(kAbsentText);
-    const auto further = findings::TogetherOf(std::span(analysis.findings).subspan(cards));
-    if (further && further->high > 0) {
-      table.Row({dash, std::string(kFurtherRow), dash, dash, SumRange(analysis, *further), dash});
-    }
     table.Row({dash, "All of the above", dash, dash,
                fmt::format("{} ({})", TogetherRange(analysis), TogetherShare(analysis)), dash});
   }

@@ -12,10 +12,31 @@ namespace jarvis::documents {
 // more, else the one that can be taken.
 bool TakesPathB(const findings::Finding& finding);
 
+// A way to make one change, with what it saves on its own where the row has two.
+struct FixWay {
+  char path = '\0';  // 'A', 'B'; none: of a row that recommends nothing
+  std::string action;
+  std::string saves;  // empty: what the row says
+};
+
+// One action, or what is said beside actions; texts are Markdown on one line.
+struct FixRow {
+  ActionGroup findings;      // whose action it is; empty: of none
+  std::string number;        // "1", "1, 2" (findings' global ranks), "with 1", or a dash
+  std::vector<FixWay> ways;  // the one to begin with first
+  std::string because;
+  std::string alone;   // what it saves before anything else is done
+  std::string after;   // ... once the rows above are done
+  std::string paths;   // "A, B"
+  bool small = false;  // what it saves adds up and says nothing
+};
+
 // What to do, why, and what the way out that saves more is worth; of the GPU's time without a known
 // wall time. One row an action. The column of what each saves after those above adds up to the last
 // row, with what findings beyond the first `cards` save. Empty: there is none.
-std::string LeverTable(const findings::Analysis& analysis, const TextEdits& edits,
-                       const std::vector<ActionGroup>& groups, std::size_t cards);
+std::vector<FixRow> FixRows(const findings::Analysis& analysis, const TextEdits& edits,
+                            const std::vector<ActionGroup>& groups, std::size_t cards);
+// These rows as a table.
+std::string FixTable(const findings::Analysis& analysis, const std::vector<FixRow>& rows);
 
 }  // namespace jarvis::documents

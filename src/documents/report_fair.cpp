@@ -18,6 +18,7 @@
 #include "documents/bottlenecks.h"
 #include "documents/category_table.h"
 #include "documents/cpu_text.h"
+#include "documents/front.h"
 #include "documents/impact_text.h"
 #include "documents/lever_table.h"
 #include "documents/markdown_text.h"
@@ -39,11 +40,7 @@ namespace jarvis::documents {
 namespace {
 
 constexpr std::size_t kBottlenecks = 5;
-constexpr std::size_t kCardsMax = 8;         // further findings are rows of a table
-constexpr std::size_t kCardsUsual = 5;       // ... of which those beyond save more
-constexpr double kCardShare = 1;             // percent of the base that a card's finding saves
-constexpr double kFurtherShare = 2;          // ... beyond the usual ones
-constexpr double kCardLeft = 0.3;            // ... once those above are done
+constexpr double kSizeTold = 1;              // percent of the base that is told for its size
 constexpr std::size_t kOperationsShown = 4;  // of a category
 constexpr double kCategoryShown = 5;         // percent of the base, without a finding
 
@@ -66,14 +63,8 @@ std::string SectionOf(const findings::Analysis& analysis, const findings::Findin
 
 class Fair {
  public:
-  explicit Fair(const ReportSources& sources) : sources_(sources), analysis_(sources.analysis) {
-    for (const findings::Finding& finding : analysis_.findings) {
-      const double share = cards_ < kCardsUsual ? kCardShare : kFurtherShare;
-      if (cards_ == kCardsMax || (cards_ > 0 && !DeservesCard(finding, share))) break;
-      ++cards_;
-    }
-    groups_ = ActionGroups(analysis_, cards_);
-  }
+  explicit Fair(const ReportSources& sources)
+      : sources_(sources), analysis_(sources.analysis), shown_(FindingsToShow(analysis_)) {}
 
   std::string Render() {
     std::string text = fmt::format("# {} - {} Standalone Analysis\n\n", ModelName(analysis_),
@@ -105,16 +96,6 @@ class Fair {
   FindingText WordsOf(const findings::Finding& finding) const {
     return TextOf(analysis_, finding, sources_.edits);
   }
-  bool DeservesCard(const findings::Finding& finding, double share) const {
-    const findings::WallSaving* best = findings::BestWall(finding);
-    if (finding.minor) return false;
-    if (best == nullptr && finding.category == "multi_kernel") return true;  // ranked by its size
-    if (best == nullptr) {
-      return !analysis_.wall.known && finding.percent_of_computation.value_or(100) >= share;
-    }
-    const bool left = analysis_.base.Percent(best->after_others_ms) >= kCardLeft;
-    return left && analysis_.base.Percent(std::max(best->after_others_ms, best->ms.mid)) >= share;
-  }
   // Its saving is gone once those above are done.
   bool LeavesNothing(const findings::Finding& finding) const {
     constexpr double kNothing = 0.1;  // percent of the base
@@ -124,17 +105,17 @@ class Fair {
   }
   // The first of those whose action does this one's, too.
   const findings::Finding& HeadOf(const findings::Finding& finding) const {
-    for (const ActionGroup& group : groups_) {
+    for (const ActionGroup& group : shown_.groups) {
       if (std::find(group.begin(), group.end(), &finding) != group.end()) return *group.front();
     }
     return finding;
   }
   // The host hides what it saves, yet it takes a part of the step that a reader asks about.
   bool ToldForItsSize(const findings::Finding& finding) const {
-    return ShowsLater(finding) && analysis_.base.Percent(finding.OwnMs()) >= kCardShare;
+    return ShowsLater(finding) && analysis_.base.Percent(finding.OwnMs()) >= kSizeTold;
   }
   bool HasCard(const findings::Finding& finding) const {
-    return static_cast<std::size_t>(&finding - analysis_.findings.data()) < cards_;
+    return static_cast<std::size_t>(&finding - analysis_.findings.data()) < shown_.cards;
   }
   // Findings of a section that have cards, as they stand in the ranking.
   std::vector<const findings::Finding*> CardsOf(std::string_view section) const {
@@ -147,55 +128,13 @@ class Fair {
 
   const ReportSources& sources_;
   const findings::Analysis& analysis_;
-  std::size_t cards_ = 0;            // findings with a card: so many from the first
-  std::vector<ActionGroup> groups_;  // of these
+  const ShownFindings shown_;  // findings with a card
   int sections_ = 0;
 };
 
 std::string Fair::SummaryParagraph() const {
-  const findings::Totals& totals = analysis_.totals;
-  if (analysis_.cpu) {
-    return CpuSentence(analysis_) +
-           (analysis_.findings.empty() ? " " + NothingText(analysis_) : FirstSentence());
-  }
-  if (!totals.has_gpu_work) {
-    return "The trace has no GPU work, so it says nothing about the GPU. Record with "
-           "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`.";
-  }
-  // What everything else is of comes first.
-  std::string text;
-  for (const findings::Quality& quality : analysis_.quality) {
-    if (quality.code == "rank_of_file") text += CellOfText(quality.text) + " ";
-  }
-  text += BaseSentence(analysis_);
-  const std::string unassessed = UnassessedSentence(analysis_);
-  if (!unassessed.empty()) {
-    text += " " + unassessed;
-  } else if (!HasOps(analysis_)) {
-    text +=
-        " No ops were recorded: kernels are classified by name only, without shapes and modules. "
-        "Record with `activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]` and "
-        "`record_shapes=True`.";
-  }
-  if (analysis_.findings.empty()) {
-    text += " " + NothingText(analysis_);
-  } else if (analysis_.wall.together_ms) {
-    text += " " + TogetherSentence(analysis_) + FirstSentence();
-  } else if (analysis_.UnassessedKinds().empty() && analysis_.combined.savings_ms.high > 0) {
-    text += fmt::format(" All recommendations together save at most {} of GPU time.",
-                        EachMs(analysis_, analysis_.combined.savings_ms.high));
-  }
-  // Why shares of the step can be more than all of it.
-  for (const findings::Quality& quality : analysis_.quality) {
-    if (IsOneOf(quality.code, {"multi_device", "merged_ranks", "overlapping_kernels"}))
-      text += " " + CellOfText(quality.text);
-  }
-  for (const findings::Quality& quality : analysis_.quality) {
-    if (quality.severity != findings::Severity::kHard) continue;
-    text += fmt::format(" The trace is limited ({}); see the appendix.", Code(quality.code));
-    break;
-  }
-  return text;
+  const std::string text = fmt::format("{}", fmt::join(SummarySentences(analysis_), " "));
+  return analysis_.findings.empty() ? text : text + FirstSentence();
 }
 
 // How many bottlenecks there is room for below the lines of a summary, whose heading is none.
@@ -234,7 +173,7 @@ std::string Fair::FirstSentence() const {
   constexpr double kAsAlone = 0.9;  // what is left of a saving and still told as its own
   std::string text;
   std::size_t told = 0;
-  for (const ActionGroup& group : groups_) {
+  for (const ActionGroup& group : shown_.groups) {
     if (told == kFirst) break;
     const findings::Finding& finding = *group.front();
     const findings::WallSaving* best = findings::BestWall(finding);
@@ -294,7 +233,7 @@ std::string Fair::BoundCell(const findings::Finding& finding) const {
 // What saves next to nothing once those above are done, in one row: nobody is to do it first.
 std::vector<std::string> Fair::NothingRow() const {
   std::vector<std::string> ranks, titles, alone;
-  for (std::size_t i = cards_; i < analysis_.findings.size(); ++i) {
+  for (std::size_t i = shown_.cards; i < analysis_.findings.size(); ++i) {
     const findings::Finding& finding = analysis_.findings[i];
     if (!LeavesNothing(finding) || ToldForItsSize(finding)) continue;
     ranks.push_back(fmt::format("{}", finding.global_rank));
@@ -312,7 +251,7 @@ std::string Fair::Further() const {
   MarkdownTable more(
       {"Priority", "Finding", "Fix", SavingTitle(analysis_), std::string(kExtraSavingTitle)});
   std::size_t left = 0;
-  for (std::size_t i = cards_; i < analysis_.findings.size(); ++i) {
+  for (std::size_t i = shown_.cards; i < analysis_.findings.size(); ++i) {
     const findings::Finding& finding = analysis_.findings[i];
     if (!nothing.empty() && LeavesNothing(finding) && !ToldForItsSize(finding)) continue;
     if (more.rows() == limits::kFurtherFindings) {
@@ -354,8 +293,9 @@ std::string Fair::Recommendations() const {
   std::string text = "## Recommendations\n\n";
   if (analysis_.findings.empty())
     return text + NothingText(analysis_) + "\n\n" + Trust() + Dismissed();
-  text += LeverTable(analysis_, sources_.edits, groups_, cards_) + Trust();
-  for (std::size_t i = 0; i < cards_; ++i)
+  text += FixTable(analysis_, FixRows(analysis_, sources_.edits, shown_.groups, shown_.cards)) +
+          Trust();
+  for (std::size_t i = 0; i < shown_.cards; ++i)
     text += Card(analysis_.findings[i]);
   return text + Further() + Dismissed();
 }
@@ -401,7 +341,7 @@ std::string Fair::CategorySection(const findings::CategoryAnalysis& category) {
                    [](const auto* a, const auto* b) { return a->gpu_us > b->gpu_us; });
   text += OperationsTable(analysis_, shown);
   for (const findings::Anomaly& anomaly : category.anomalies) {
-    if (analysis_.base.Percent(anomaly.time_ms) < kCardShare) continue;
+    if (analysis_.base.Percent(anomaly.time_ms) < kSizeTold) continue;
     text += AnomalyText(anomaly);
     break;
   }
@@ -430,7 +370,7 @@ std::string Fair::Details() {
     done.insert(category.display_name);
   }
   // Then what belongs to no category, each kind where its first stands.
-  for (std::size_t i = 0; i < cards_; ++i) {
+  for (std::size_t i = 0; i < shown_.cards; ++i) {
     const std::string section = SectionOf(analysis_, analysis_.findings[i]);
     if (done.insert(section).second) text += FindingsSection(section);
   }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/number_text.h"
 #include "documents/base_text.h"
@@ -18,9 +19,8 @@ namespace {
 using ledger::IdleCause;
 using ledger::WorkKind;
 
-constexpr double kLineShown = 1;       // percent of the base
-constexpr std::size_t kPartsMost = 8;  // lines of the table, besides the base and the rest
-constexpr double kRestOfLines = 0.3;   // percent, so that rows add up to the whole
+constexpr double kLineShown = 1;      // percent of the base
+constexpr double kRestOfLines = 0.3;  // percent, so that rows add up to the whole
 
 struct WordsOfLine {
   std::string_view name, look;
@@ -37,10 +37,10 @@ constexpr std::array<WordsOfLine, ledger::kWorkKinds> kWorkWords = {{
     {"element-wise kernels", "compute"},
     {"reductions", "compute"},
     {"casts and quantization", "move"},
-    {"layout changes and transposes", "move"},
+    {"layout changes, transposes", "move"},
     {"device copies and fills", "move"},
     {"Exposed copies between host and device", "copy"},
-    {"gather, scatter, sort and embedding kernels", "compute"},
+    {"gather, scatter, sort, embedding", "compute"},
     {"optimizer", "compute"},
     {"sampling", "compute"},
     {"random numbers", "compute"},
@@ -51,27 +51,21 @@ constexpr std::array<WordsOfLine, ledger::kWorkKinds> kWorkWords = {{
 
 // By IdleCause, without "GPU idle: ".
 constexpr std::array<WordsOfLine, ledger::kIdleCauses> kIdleWords = {{
-    {"host inside ops and launch calls", "ops"},
-    {"host between ops (short gaps)", "ops"},
-    {"host in Python (long gaps)", "host"},
+    {"host issuing ops", "ops"},
+    {"host between ops", "ops"},
+    {"host in Python", "host"},
     {"host in code that was not recorded", "host"},
     {"waiting for input data", "host"},
     {"driver allocator (cudaMalloc, cudaFree)", "first"},
-    {"one-time initialization (module loading, first calls)", "first"},
+    {"one-time initialization", "first"},
     {"host thread descheduled or blocked", "host"},
-    {"synchronizing call returning after the GPU is done", "wait"},
-    {"launch latency (launched, not yet started)", "wait"},
+    {"host returning from a sync", "wait"},
+    {"launch latency", "wait"},
     {"gaps between queued kernels", "wait"},
     {"after the last GPU work", "edge"},
     {"cause unknown (launch not recorded)", "edge"},
     {"cause unknown (no host events recorded)", "edge"},
 }};
-TimePart PartOf(std::string name, std::string_view look, std::int64_t ns,
-                const ledger::Bound& bound) {
-  TimePart part{std::move(name), look, MillisOf(ns), std::nullopt, bound.ns.has_value()};
-  if (bound.ns) part.avoidable_ms = MillisOf(*bound.ns);
-  return part;
-}
 
 // " (profiler overhead: 361 ms)": the profiler's pauses lie where the host issues ops.
 std::string ProfilerPart(const findings::Analysis& analysis, const TimePart& part) {
@@ -80,40 +74,52 @@ std::string ProfilerPart(const findings::Analysis& analysis, const TimePart& par
   return fmt::format(" (profiler overhead: {})", EachMs(analysis, pauses));
 }
 
-// Of a unit whose pace the host sets faster GPU work saves no more than this; absent: of others.
-std::optional<double> MostOfGpu(const findings::Analysis& analysis) {
-  const findings::WallBase& wall = analysis.wall;
-  if (analysis.bound.kind != ledger::BoundKind::kHost || !wall.known) return std::nullopt;
-  return std::max(0.0, wall.wall_ms - wall.host_floor_ms);
-}
-
+// Faster GPU work would save next to nothing of a unit whose pace the host sets.
 bool HostHidesGpu(const findings::Analysis& analysis) {
   constexpr double kNothing = 0.1;  // of what the GPU works
-  const std::optional<double> most = MostOfGpu(analysis);
-  return most && *most <= kNothing * analysis.wall.gpu_floor_ms;
+  const findings::WallBase& wall = analysis.wall;
+  if (analysis.bound.kind != ledger::BoundKind::kHost || !wall.known) return false;
+  return wall.wall_ms - wall.host_floor_ms <= kNothing * wall.gpu_floor_ms;
+}
+
+bool IsUnassessed(const findings::Analysis& analysis, WorkKind kind) {
+  const auto at = static_cast<std::size_t>(kind);
+  return !analysis.line_bounds.work[at].ns && analysis.covered[at] < findings::kCoveredMost;
+}
+
+// By global rank, those that save something on their own.
+std::vector<int> RanksOf(const findings::Analysis& analysis, const auto& takes) {
+  std::vector<int> ranks;
+  for (const findings::Finding& finding : analysis.findings) {
+    if (!finding.minor && takes(finding.lines)) ranks.push_back(finding.global_rank);
+  }
+  return ranks;
 }
 
 std::vector<TimePart> Lines(const findings::Analysis& analysis) {
   const ledger::WallBook& wall = analysis.frames->books.wall;
   std::vector<TimePart> lines;
   const bool hidden = HostHidesGpu(analysis);
-  const std::optional<double> most = MostOfGpu(analysis);
   for (std::size_t i = 0; i < ledger::kWorkKinds; ++i) {
-    lines.push_back(PartOf(LineWords(static_cast<WorkKind>(i)), kWorkWords[i].look, wall.work_ns[i],
-                           analysis.line_bounds.work[i]));
+    const auto kind = static_cast<WorkKind>(i);
+    lines.push_back({LineWords(kind), kWorkWords[i].look, MillisOf(wall.work_ns[i])});
     TimePart& line = lines.back();
     line.hidden = hidden;
-    if (hidden) line.avoidable_ms = 0;
-    if (most && line.avoidable_ms) line.avoidable_ms = std::min(*line.avoidable_ms, *most);
+    line.assessed = !IsUnassessed(analysis, kind);
+    line.fixes = RanksOf(analysis, [&](const findings::LinesTaken& taken) {
+      return std::find(taken.work.begin(), taken.work.end(), kind) != taken.work.end();
+    });
   }
   for (std::size_t i = 0; i < ledger::kIdleCauses; ++i) {
-    lines.push_back(PartOf(LineWords(static_cast<IdleCause>(i)), kIdleWords[i].look,
-                           wall.idle_ns[i], analysis.line_bounds.idle[i]));
-    if (static_cast<IdleCause>(i) == IdleCause::kHostIssues)
-      lines.back().name += ProfilerPart(analysis, lines.back());
+    const auto cause = static_cast<IdleCause>(i);
+    lines.push_back({LineWords(cause), kIdleWords[i].look, MillisOf(wall.idle_ns[i])});
+    if (cause == IdleCause::kHostIssues) lines.back().name += ProfilerPart(analysis, lines.back());
+    lines.back().fixes = RanksOf(analysis, [&](const findings::LinesTaken& taken) {
+      return std::find(taken.idle.begin(), taken.idle.end(), cause) != taken.idle.end();
+    });
   }
-  lines.push_back(PartOf("GPU work launched before the trace", "edge", wall.unrecorded_ns, {}));
-  lines.back().assessed = true;  // it is none of this program's
+  // It is none of this program's.
+  lines.push_back({"GPU work launched before the trace", "edge", MillisOf(wall.unrecorded_ns)});
   std::erase_if(lines, [](const TimePart& part) { return part.ms <= 0; });
   std::stable_sort(lines.begin(), lines.end(),
                    [](const TimePart& a, const TimePart& b) { return a.ms > b.ms; });
@@ -154,40 +160,36 @@ std::string LineWords(ledger::IdleCause cause) {
   return fmt::format("GPU idle: {}", kIdleWords[static_cast<std::size_t>(cause)].name);
 }
 
-std::vector<TimePart> TimeParts(const findings::Analysis& analysis) {
+std::vector<TimePart> TimeParts(const findings::Analysis& analysis, std::size_t most) {
   const findings::StepBase& base = analysis.base;
   std::vector<TimePart> parts;
-  TimePart rest{"", "else", 0, 0.0, true};
+  TimePart rest{"", "else"};
   std::size_t in_rest = 0;
   for (TimePart& part : Lines(analysis)) {
-    if (base.Percent(part.ms) >= kLineShown && parts.size() < kPartsMost) {
+    if (base.Percent(part.ms) >= kLineShown && parts.size() < most) {
       parts.push_back(std::move(part));
       continue;
     }
     rest.ms += part.ms;
-    // What nobody assessed has no sum.
-    if (rest.avoidable_ms && part.avoidable_ms)
-      *rest.avoidable_ms += *part.avoidable_ms;
-    else
-      rest.avoidable_ms.reset();
     rest.name = ++in_rest == 1 ? part.name : "All other lines";
   }
   if (base.Percent(rest.ms) >= kRestOfLines) parts.push_back(std::move(rest));
   return parts;
 }
 
+std::string FixesOf(const TimePart& part) {
+  if (!part.fixes.empty()) return fmt::format("{}", fmt::join(part.fixes, ", "));
+  return part.hidden ? "hidden by the host" : part.assessed ? "" : "not assessed";
+}
+
 std::string WallTimeTable(const findings::Analysis& analysis) {
   const findings::StepBase& base = analysis.base;
-  MarkdownTable table(
-      {"Metric", "Value", "Avoidable at the same precision", "Share of the " + base.unit});
-  table.Row(
-      {Capitalised(UnitTitle(analysis)), Ms(base.unit_ms()), std::string(kAbsentText), "100%"});
+  const std::string dash(kAbsentText);
+  MarkdownTable table({"Metric", "Value", "Recommendations", "Share of the " + base.unit});
+  table.Row({Capitalised(UnitTitle(analysis)), Ms(base.unit_ms()), dash, "100%"});
   for (const TimePart& part : TimeParts(analysis)) {
-    table.Row({part.name, EachMs(analysis, part.ms),
-               part.hidden         ? "0 while host-bound"
-               : part.avoidable_ms ? "up to " + EachMs(analysis, *part.avoidable_ms)
-               : part.assessed     ? std::string(kAbsentText)
-                                   : "not assessed",
+    const std::string fixes = FixesOf(part);
+    table.Row({part.name, EachMs(analysis, part.ms), fixes.empty() ? dash : fixes,
                BaseShare(analysis, part.ms)});
   }
   return table.text() + "\n";

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,39 +21,44 @@ constexpr std::size_t kLinesTold = 5;
 constexpr double kReplayOff = 2;
 
 std::string QualityLine(const findings::Quality& one) {
-  std::string text = "- " + CellOfText(one.text);
+  std::string text = CellOfText(one.text);
   if (!one.consequence.empty()) text += " " + CellOfText(one.consequence);
   if (!one.record.empty()) text += " Record next: " + CellOfText(one.record) + ".";
-  return text + "\n";
+  return text;
 }
 
 }  // namespace
 
-std::string TrustList(const findings::Analysis& analysis) {
-  std::string text;
+std::vector<std::string> TrustLines(const findings::Analysis& analysis) {
+  std::vector<std::string> lines;
   for (const findings::Quality& one : analysis.quality) {
-    if (one.code == findings::kNotRecorded) text += QualityLine(one);
+    if (one.code == findings::kNotRecorded) lines.push_back(QualityLine(one));
   }
   const findings::WallBase& wall = analysis.wall;
   if (analysis.cpu) {
-    text +=
-        "- Savings are upper bounds measured in the trace: the whole time of what would go away.\n";
+    lines.push_back(
+        "Savings are upper bounds measured in the trace: the whole time of what would go away.");
   } else if (!wall.known) {
-    text += "- Savings are of GPU time: " + CellOfText(wall.why_not) + "\n";
+    lines.push_back("Savings are of GPU time: " + CellOfText(wall.why_not));
   } else if (std::abs(wall.replay_error_percent) >= kReplayOff) {
-    text += fmt::format(
-        "- Savings come from a simulation that reproduces the unchanged trace to within {}: "
-        "smaller "
-        "savings are not reliable.\n",
-        Pct(std::abs(wall.replay_error_percent)));
+    lines.push_back(fmt::format(
+        "Savings come from a simulation that reproduces the unchanged trace to within {}: "
+        "smaller savings are not reliable.",
+        Pct(std::abs(wall.replay_error_percent))));
   }
-  const std::vector<std::string> limits = RecommendationLimits(analysis);
-  for (const std::string& limit : limits)
-    text += "- " + limit + "\n";
-  const auto bearing = findings::BearingQualities(analysis);
+  std::vector<std::string> limits = RecommendationLimits(analysis);
   const std::size_t told = std::min(kQualitiesTold, kLinesTold - limits.size());
+  std::move(limits.begin(), limits.end(), std::back_inserter(lines));
+  const auto bearing = findings::BearingQualities(analysis);
   for (std::size_t i = 0; i < std::min(told, bearing.size()); ++i)
-    text += QualityLine(*bearing[i]);
+    lines.push_back(QualityLine(*bearing[i]));
+  return lines;
+}
+
+std::string TrustList(const findings::Analysis& analysis) {
+  std::string text;
+  for (const std::string& line : TrustLines(analysis))
+    text += "- " + line + "\n";
   return text;
 }
 

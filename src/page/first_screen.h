@@ -3,18 +3,12 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
+#include "documents/front.h"
 #include "findings/one/analysis.h"
-#include "page/markdown_html.h"
 
 namespace jarvis::page {
 
-// `report`: the parts of the report for stakeholders.
-std::string FirstScreenHtml(const findings::Analysis& analysis,
-                            const std::vector<MarkdownPart>& report);
-
-// The part of that title; null: the report has none.
-const MarkdownPart* FindPart(const std::vector<MarkdownPart>& report, std::string_view title);
+std::string FirstScreenHtml(const findings::Analysis& analysis, const documents::Front& front);
 
 }  // namespace jarvis::page

@@ -228,7 +228,7 @@ std::string RenderReportPage(const documents::ReportSources& sources, const Page
       "<header>\n<h1>{}</h1>\n<p class=\"under\">{}</p>\n</header>\n{}<main>\n{}{}</main>\n<script "
       "type=\"application/json\" id=\"view-data\">{}</script>\n",
       InlineHtml(title), XmlText(sources.trace_name), Navigation(places),
-      FirstScreenHtml(analysis, report), body, views.json);
+      FirstScreenHtml(analysis, documents::FrontOf(analysis, sources.edits)), body, views.json);
   return output::RenderShell({documents::ModelName(analysis), BrowserText({"report_style"}),
                               BrowserText({"view", "timeline", "icicle", "report"}),
                               std::move(body)});

@@ -234,6 +234,7 @@ class Reports(Folder):
                              capture_output=True, text=True, check=False)
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertTrue(ran.stdout.endswith(" comparative_analysis_rough.md\n"), ran.stdout)
+        self.assertIn("\nCompared with the baseline: No difference: ", ran.stdout)
         self.assertIn("aten::mm", (out / "comparative_analysis_fair.md").read_text("utf-8"))
         for name in ("comparison.xlsx", "comparison_csvs/compare_by_op.csv", "perf_report.xlsx",
                      "baseline_perf_report.xlsx", "baseline_perf_report_csvs/gpu_timeline.csv",

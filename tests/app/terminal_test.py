@@ -112,22 +112,33 @@ class Terminal(unittest.TestCase):
         cls.out = pathlib.Path(cls.made.name, "out")
         cls.command = [BINARY, "analyze", str(TRACE), "--output-dir", str(cls.out)]
 
-    def test_a_pipe_gets_the_report_as_it_is(self):
+    def test_a_pipe_gets_eighty_columns_without_colours(self):
         text = subprocess.run(self.command, check=True, capture_output=True, text=True).stdout
         self.assertNotIn("\x1b", text)
-        self.assertIn("| Metric | Value |", text)
         self.assertNotIn("report.html", text)
+        lines = [line for line in text.split("\n") if str(self.out) not in line]
+        self.assertLessEqual(max(map(len, lines)), 80)
+        for heading in ("Where the time goes (", "What to do (", "How far to trust it"):
+            self.assertIn("\n" + heading, text)
         dumb = on_terminal(self.command, 80, TERM="dumb")
-        self.assertEqual(dumb, text)
+        self.assertEqual(dumb, text + f"To look at: {self.out}/report.html\n")
 
-    def test_a_terminal_gets_tables_and_bars(self):
+    def test_the_first_lines_say_what_it_is_where_time_goes_and_what_to_do(self):
+        first = subprocess.run(self.command, check=True, capture_output=True,
+                               text=True).stdout.split("\n")[:25]
+        self.assertRegex(first[0], r"^\S.* on \S")
+        self.assertTrue(any(line.startswith("Where the time goes") for line in first))
+        self.assertTrue(any(re.match(r"1\S* +[AB] +\S", line) for line in first), first)
+        self.assertTrue(any("Saves" in line for line in first), first)
+
+    def test_a_terminal_gets_colours_and_bars(self):
         for columns in (60, 100, 200):
             with self.subTest(columns=columns):
                 text = on_terminal(self.command, columns)
                 self.assertIn("\x1b[1m", text)
                 plain = ESCAPE.sub("", text)
                 self.assertNotIn("\x1b", plain)
-                self.assertIn("\u2588", plain)
+                self.assertEqual("\u2588" in plain, columns >= 100)
                 self.assertIn("To look at: " + str(self.out / "report.html"), plain)
                 lines = [line for line in plain.split("\n") if str(self.out) not in line]
                 self.assertLessEqual(max(map(len, lines)), min(columns, 140))

@@ -292,7 +292,7 @@ TEST_CASE("one action is one row, with what all of its findings save") {
   // What shows once the first is done shows with it; after those above each has its own part.
   CHECK(AloneOf(groups[0]).mid == doctest::Approx(4 + 12));
   CHECK(AfterOf(groups[0]).mid == doctest::Approx(4 + 12));
-  const std::string table = LeverTable(analysis, {}, groups, 3);
+  const std::string table = FixTable(analysis, FixRows(analysis, {}, groups, 3));
   CHECK(table.find("| [1](#detail-f1), [3](#detail-f3) | Compile the model") != std::string::npos);
 }
 
@@ -339,8 +339,8 @@ TEST_CASE("words of an agent's change no row") {
   edits["f1"]["action"] = "Compile the model (`torch.compile(model)`).";
   edits["f3"]["action"] = "Wrap the module that holds these ops, `Layer`, in `torch.compile`.";
   const auto groups = ActionGroups(analysis, 3);
-  const std::string ours = LeverTable(analysis, {}, groups, 3);
-  const std::string theirs = LeverTable(analysis, edits, groups, 3);
+  const std::string ours = FixTable(analysis, FixRows(analysis, {}, groups, 3));
+  const std::string theirs = FixTable(analysis, FixRows(analysis, edits, groups, 3));
   CHECK(std::count(ours.begin(), ours.end(), '\n') ==
         std::count(theirs.begin(), theirs.end(), '\n'));
   CHECK(theirs.find("Compile the model") != std::string::npos);

@@ -64,7 +64,6 @@ TEST_CASE("the parts of a step add up to it, small ones too") {
   step.Judge({});
   CHECK(TimeParts(step.analysis).back().name == "All other lines");
   CHECK(TimeParts(step.analysis).back().ms == doctest::Approx(0.6));
-  CHECK(TimeParts(step.analysis).back().avoidable_ms == doctest::Approx(0.6));
 }
 
 TEST_CASE("GPU work that nothing bounds is said, with what to record") {
@@ -88,20 +87,37 @@ TEST_CASE("faster GPU work saves nothing while the host sets the pace") {
   step.analysis.wall.wall_ms = 100;
   step.analysis.wall.host_floor_ms = 95;
   step.analysis.wall.gpu_floor_ms = 80;
-  const std::string table = WallTimeTable(step.analysis);
-  CHECK(table.find("| GPU: casts and quantization | 30.0 ms | 0 while host-bound |") != table.npos);
-  CHECK(table.find("| GPU idle: host inside ops and launch calls | 19.6 ms | up to 19.6 ms |") !=
-        table.npos);
+  const auto fixes_of = [&](std::string_view name) {
+    for (const TimePart& part : TimeParts(step.analysis)) {
+      if (part.name == name) return FixesOf(part);
+    }
+    return std::string("no such part");
+  };
+  CHECK(fixes_of("GPU: casts and quantization") == "hidden by the host");
+  CHECK(fixes_of("GPU idle: host issuing ops").empty());
   step.Judge({});
   CHECK(UnassessedSentence(step.analysis).empty());
   // Where the host's work and the GPU's lie one behind the other, it saves what the host leaves.
-  step.Judge(AtTheRoof());
   step.analysis.wall.host_floor_ms = 75;
-  CHECK(WallTimeTable(step.analysis)
-            .find("| GPU: casts and quantization | 30.0 ms | up to 25.0 ms") != std::string::npos);
-  step.Judge({});
-  CHECK(WallTimeTable(step.analysis).find("while host-bound") == std::string::npos);
+  CHECK(fixes_of("GPU: GEMMs") == "not assessed");
   CHECK_FALSE(UnassessedSentence(step.analysis).empty());
+}
+
+TEST_CASE("a part names the fixes that are about it, and is assessed where they size the most") {
+  BookedStep step;
+  findings::Finding& finding = step.analysis.findings.emplace_back();
+  finding.global_rank = 3;
+  finding.lines.work = {WorkKind::kProduct};
+  finding.lines.idle = {IdleCause::kHostIssues};
+  CHECK(FixesOf(TimeParts(step.analysis).front()) == "3");
+  CHECK(WallTimeTable(step.analysis).find("| GPU: GEMMs | 50.0 ms | 3 | 50.0% |") !=
+        std::string::npos);
+  // Less than half of the line has a size.
+  CHECK(step.analysis.UnassessedMs() == doctest::Approx(50));
+  step.analysis.covered[0] = 0.6;
+  CHECK(step.analysis.UnassessedMs() == 0);
+  finding.minor = true;  // saves next to nothing
+  CHECK(FixesOf(TimeParts(step.analysis).front()).empty());
 }
 
 TEST_CASE("no total of savings is told beside more that nobody assessed") {

@@ -311,9 +311,10 @@ class Analyzer {
                    : "no launch is linked with its GPU work, so what waits for what is unknown.";
     }
     DropLeftOut();
-    if (linked) out_.uncovered = FindUncoveredLines(trace_.events(), out_);
-    // In their final order: some findings about the host may be gone.
-    int host_rank = 0;
+    FillLines(trace_.events(), &out_);
+    if (out_.wall.known) out_.wall.together_ms = TogetherOf(out_);
+    if (linked) out_.uncovered = FindUncoveredLines(out_);
+    int host_rank = 0;  // in their final order: some findings about the host may be gone
     for (Finding& finding : all) {
       if (finding.category == "cpu_idle") finding.rank = ++host_rank;
       if (out_.cpu && finding.category == "multi_kernel") finding.rank = 1;
@@ -520,7 +521,12 @@ class Analyzer {
 }  // namespace
 
 std::vector<ledger::WorkKind> Analysis::UnassessedKinds() const {
-  return ledger::UnassessedKinds(frames->frames.base, frames->books, line_bounds);
+  std::vector<ledger::WorkKind> kinds =
+      ledger::UnassessedKinds(frames->frames.base, frames->books, line_bounds);
+  std::erase_if(kinds, [&](ledger::WorkKind kind) {
+    return covered[static_cast<std::size_t>(kind)] >= kCoveredMost;
+  });
+  return kinds;
 }
 
 double Analysis::UnassessedMs() const {

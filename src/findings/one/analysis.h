@@ -2,6 +2,7 @@
 // made from it, so that no two of them disagree.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -103,12 +104,14 @@ struct Analysis {
   std::vector<CategoryPriority> priorities;  // all categories
   Combined combined;                         // of all findings, GPU time
   WallBase wall;                             // what savings of wall time are of
-  std::vector<UncoveredLine> uncovered;      // that no finding is about
+  // Of each kind's GPU time the part that findings with a way out are about, from 0 to 1.
+  std::array<double, ledger::kWorkKinds> covered{};
+  std::vector<UncoveredLine> uncovered;  // that no finding is about
   // Findings empty: why there is nothing to fix ("near_roof", "no_gpu_work", "no_platform"...).
   std::vector<std::string> nothing_because;
 
-  // Kinds of GPU work in large lines without a bound, the longest first, and their wall time of all
-  // units (ledger::UnassessedKinds).
+  // Kinds of GPU work in large lines without a bound (ledger::UnassessedKinds), of which no finding
+  // sizes the most; the longest first, and their wall time of all units.
   std::vector<ledger::WorkKind> UnassessedKinds() const;
   double UnassessedMs() const;
   bool NothingToSave() const;  // by the bounds of all lines (ledger::NothingToSave)

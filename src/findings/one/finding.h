@@ -12,6 +12,8 @@
 #include "findings/one/host_cause.h"
 #include "findings/one/operation.h"
 #include "findings/one/pattern.h"
+#include "ledger/books/books.h"
+#include "ledger/kinds/work_kind.h"
 
 namespace jarvis::findings {
 
@@ -34,6 +36,12 @@ enum class EstimateMethod : std::uint8_t {
   kNone,      // no saving can be told from the trace
 };
 std::string_view MethodText(EstimateMethod method);  // "quantified", "measured", ...
+
+// The lines of the wall book that what a finding is about stands in (ledger::WallBook).
+struct LinesTaken {
+  std::vector<ledger::WorkKind> work;
+  std::vector<ledger::IdleCause> idle;
+};
 
 // What a way out saves of wall time: the trace's dependencies replayed with the change made (see
 // wall_savings.h).
@@ -116,6 +124,7 @@ struct Finding {
   std::shared_ptr<const WayOut> way;  // the better one, as simulated; null: adds to no other saving
   std::string shows_after;            // id of the finding before which it saves next to nothing
   bool one_off = false;               // no cost of a steady step, and in no sum of savings
+  LinesTaken lines;                   // of one with a way out
   bool minor = false;                 // saves next to nothing alone and after those before it
   std::shared_ptr<const ByHand> by_hand;  // of what somebody added; null: ours
   std::vector<std::string> warnings;      // codes: "graph_replay", "starved", "routing_assumed"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "base/number_text.h"
 #include "findings/one/analysis.h"
@@ -26,81 +27,130 @@ bool HasWay(const Finding& finding) {
          HasAction(finding.path_b);
 }
 
-class LineFinder {
- public:
-  LineFinder(const trace::EventStore& events, const Analysis& analysis)
-      : events_(events), analysis_(analysis) {}
+constexpr double kTakes = 0.1;  // of a finding's work, or of a line: less is none of its
 
-  std::vector<UncoveredLine> Run() {
-    AddFindings();
-    const ledger::WallBook& wall = analysis_.frames->books.wall;
-    for (int kind = 0; kind < ledger::kWorkKinds; ++kind) {
-      const auto work = static_cast<WorkKind>(kind);
-      const auto at = static_cast<std::size_t>(kind);
-      const double all = static_cast<double>(analysis_.frames->books.gpu.kinds[at].ns);
-      if (static_cast<double>(covered_ns_[at]) >= kCovered * all) continue;
-      const auto& bound = analysis_.line_bounds.work[at].ns;
-      Add({work, MillisOf(wall.work_ns[at]),
-           bound ? std::optional(MillisOf(*bound)) : std::nullopt});
+// What stretches without a cause of their own are named by.
+constexpr IdleCause kLate[] = {IdleCause::kHostIssues, IdleCause::kBetweenLaunches,
+                               IdleCause::kLaunchLatency};
+constexpr IdleCause kStretches[] = {IdleCause::kPython, IdleCause::kOutsideOps, IdleCause::kInput,
+                                    IdleCause::kBetweenLaunches};
+constexpr IdleCause kSyncs[] = {IdleCause::kRoundTrip, IdleCause::kHostIssues,
+                                IdleCause::kBetweenLaunches, IdleCause::kLaunchLatency};
+constexpr IdleCause kOnce[] = {IdleCause::kFirstCall, IdleCause::kAllocator};
+constexpr IdleCause kBlocked[] = {IdleCause::kNotScheduled};
+constexpr IdleCause kStops[] = {IdleCause::kAllocator, IdleCause::kPython, IdleCause::kOutsideOps,
+                                IdleCause::kNotScheduled};
+
+std::span<const IdleCause> IdleOf(HostCauseKind kind) {
+  switch (kind) {
+    case HostCauseKind::kSection: return kStretches;
+    case HostCauseKind::kWaits: return kSyncs;
+    case HostCauseKind::kFirstCalls: return kOnce;
+    case HostCauseKind::kDescheduled: return kBlocked;
+    case HostCauseKind::kStop: return kStops;
+    case HostCauseKind::kLaunchBound:
+    case HostCauseKind::kReplayGap:
+    case HostCauseKind::kOptimizer: break;
+  }
+  return kLate;
+}
+
+class LineFiller {
+ public:
+  LineFiller(const trace::EventStore& events, Analysis* analysis)
+      : events_(events), analysis_(*analysis), seen_(events.size()) {}
+
+  void Run() {
+    for (Finding& finding : analysis_.findings) {
+      if (!HasWay(finding)) continue;
+      if (finding.host != nullptr) {
+        const auto idle = IdleOf(finding.host->kind);
+        finding.lines.idle.assign(idle.begin(), idle.end());
+      }
+      if (finding.category == "multi_kernel") Moves(&finding);
+      Work(&finding);
     }
-    std::int64_t idle = 0;
-    for (const IdleCause cause : kOfHost)
-      idle += wall.Of(cause);
-    // What the profiler's pauses take is gone without them, and no line to shorten.
-    const double ms = std::max(0.0, MillisOf(idle) - analysis_.wall.profiler_ms);
-    if (idle_ms_ < kCovered * ms) Add({std::nullopt, ms, ms});
-    std::stable_sort(out_.begin(), out_.end(), [](const auto& a, const auto& b) {
-      return a.bound_ms.value_or(a.ms) > b.bound_ms.value_or(b.ms);
-    });
-    return std::move(out_);
+    const auto& gpu = analysis_.frames->books.gpu.kinds;
+    for (std::size_t i = 0; i < covered_ns_.size(); ++i) {
+      analysis_.covered[i] =
+          gpu[i].ns > 0 ? static_cast<double>(covered_ns_[i]) / static_cast<double>(gpu[i].ns) : 0;
+    }
   }
 
  private:
-  static constexpr double kCovered = 0.5;
-
-  void Add(UncoveredLine line) {
-    if (analysis_.base.Percent(line.bound_ms.value_or(line.ms)) >= limits::kUncoveredShare)
-      out_.push_back(line);
-  }
-
-  void AddFindings() {
-    std::vector<bool> seen(events_.size());
+  void Work(Finding* finding) {
     const ledger::KindsOfWork& kinds = *analysis_.frames->kinds;
-    for (const Finding& finding : analysis_.findings) {
-      if (!HasWay(finding)) continue;
-      if (finding.host != nullptr) idle_ms_ += finding.one_off ? 0 : finding.host->idle_ms;
-      if (finding.category == "multi_kernel") Moves(finding.subject == "communication");
-      for (const trace::EventIndex e : analysis_.WorkOf(finding)) {
-        if (seen[e]) continue;
-        seen[e] = true;
-        covered_ns_[static_cast<std::size_t>(kinds.Of(e).kind)] += events_[e].dur_ns;
-      }
+    std::array<std::int64_t, ledger::kWorkKinds> own{};
+    std::int64_t all = 0;
+    for (const trace::EventIndex e : analysis_.WorkOf(*finding)) {
+      const auto at = static_cast<std::size_t>(kinds.Of(e).kind);
+      own[at] += events_[e].dur_ns;
+      all += events_[e].dur_ns;
+      if (!seen_[e]) covered_ns_[at] += events_[e].dur_ns;
+      seen_[e] = true;
+    }
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const auto of_line = static_cast<double>(analysis_.frames->books.gpu.kinds[i].ns);
+      const double least = kTakes * std::min(static_cast<double>(all), of_line);
+      const auto kind = static_cast<WorkKind>(i);
+      if (own[i] > 0 && static_cast<double>(own[i]) >= least) finding->lines.work.push_back(kind);
     }
   }
 
   // Its way out is about all of the kind.
-  void Moves(bool communication) {
+  void Moves(Finding* finding) {
     const auto all = [&](WorkKind kind) {
       const auto at = static_cast<std::size_t>(kind);
+      finding->lines.work.push_back(kind);
       covered_ns_[at] = std::max(covered_ns_[at], analysis_.frames->books.gpu.kinds[at].ns);
     };
-    if (!communication) return all(WorkKind::kHostCopy);
+    if (finding->subject != "communication") return all(WorkKind::kHostCopy);
     all(WorkKind::kCommTransfer);
     all(WorkKind::kCommWait);
   }
 
   const trace::EventStore& events_;
-  const Analysis& analysis_;
+  Analysis& analysis_;
+  std::vector<bool> seen_;
   std::array<std::int64_t, ledger::kWorkKinds> covered_ns_{};
-  double idle_ms_ = 0;
-  std::vector<UncoveredLine> out_;
 };
 
 }  // namespace
 
-std::vector<UncoveredLine> FindUncoveredLines(const trace::EventStore& events,
-                                              const Analysis& analysis) {
-  return analysis.cpu ? std::vector<UncoveredLine>() : LineFinder(events, analysis).Run();
+void FillLines(const trace::EventStore& events, Analysis* analysis) {
+  if (!analysis->cpu) LineFiller(events, analysis).Run();
+}
+
+std::vector<UncoveredLine> FindUncoveredLines(const Analysis& analysis) {
+  std::vector<UncoveredLine> out;
+  if (analysis.cpu) return out;
+  const auto add = [&](const UncoveredLine& line) {
+    if (analysis.base.Percent(line.bound_ms.value_or(line.ms)) >= limits::kUncoveredShare)
+      out.push_back(line);
+  };
+  const ledger::WallBook& wall = analysis.frames->books.wall;
+  for (int kind = 0; kind < ledger::kWorkKinds; ++kind) {
+    const auto work = static_cast<WorkKind>(kind);
+    const auto at = static_cast<std::size_t>(kind);
+    if (analysis.covered[at] >= kCoveredMost) continue;
+    const auto& bound = analysis.line_bounds.work[at].ns;
+    add({work, MillisOf(wall.work_ns[at]), bound ? std::optional(MillisOf(*bound)) : std::nullopt});
+  }
+  std::int64_t idle = 0;
+  for (const IdleCause cause : kOfHost)
+    idle += wall.Of(cause);
+  double covered_ms = 0;
+  for (const Finding& finding : analysis.findings) {
+    if (finding.host != nullptr && !finding.one_off && HasWay(finding))
+      covered_ms += finding.host->idle_ms;
+  }
+  // What the profiler's pauses take is gone without them, and no line to shorten.
+  const double ms = std::max(0.0, MillisOf(idle) - analysis.wall.profiler_ms);
+  if (covered_ms < kCoveredMost * ms) add({std::nullopt, ms, ms});
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+    return a.bound_ms.value_or(a.ms) > b.bound_ms.value_or(b.ms);
+  });
+  return out;
 }
 
 }  // namespace jarvis::findings

@@ -1,4 +1,4 @@
-// Large lines of the wall book that no finding is about.
+// Which lines of the wall book findings are about, and large ones that none is.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,21 @@ namespace jarvis::findings {
 
 struct Analysis;
 
+// Of a line: findings that are about so much of it are about it.
+inline constexpr double kCoveredMost = 0.5;
+
 struct UncoveredLine {
   std::optional<ledger::WorkKind> work;  // absent: idle time of all causes of the host
   double ms = 0;                         // wall time, of all units of the base
   std::optional<double> bound_ms;        // that could go at most; absent: not assessed
 };
 
+// Fills Finding::lines of findings with a way out, and Analysis::covered.
+void FillLines(const trace::EventStore& events, Analysis* analysis);
+
 // Lines that could be shorter by at least limits::kUncoveredShare of the base, or that nobody
 // assessed, of which less than half is in findings with a way out. The largest first. Pure.
-std::vector<UncoveredLine> FindUncoveredLines(const trace::EventStore& events,
-                                              const Analysis& analysis);
+// REQUIRES: FillLines.
+std::vector<UncoveredLine> FindUncoveredLines(const Analysis& analysis);
 
 }  // namespace jarvis::findings

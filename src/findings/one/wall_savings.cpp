@@ -56,7 +56,6 @@ class WallAsker {
       analysis_.findings[at].way = std::make_shared<const WayOut>(std::move(*best[at]));
     Arrange();
     ClassifyByWall(&analysis_);
-    analysis_.wall.together_ms = TogetherOf(analysis_);
   }
 
  private:

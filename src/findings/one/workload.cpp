@@ -88,30 +88,18 @@ std::string WorkloadName(const Workload& workload) {
 }
 
 std::string WorkloadLine(const Workload& workload) {
-  std::string line;
-  bool open = false;  // a bracket of inferred parts
-  const auto close = [&] {
-    if (open) line += "]";
-    open = false;
+  std::string recorded, inferred;
+  const auto add = [](const std::string& text, std::string* line) {
+    *line += (line->empty() ? "" : ", ") + text;
   };
   for (std::size_t i = 0; i < kWorkloadParts; ++i) {
     const auto part = static_cast<WorkloadPart>(i);
     const WorkloadField& field = workload[part];
     if (!field.known()) continue;
-    if (part == WorkloadPart::kFramework && !line.empty()) {  // stands beside the name
-      close();
-      line += fmt::format(" ({})", field.value);
-      continue;
-    }
-    const bool inferred = field.certainty == Certainty::kInferred;
-    if (!inferred) close();
-    if (!line.empty()) line += ", ";
-    if (inferred && !open) line += "[inferred: ";
-    open = inferred;
-    line += InLine(part, field.value);
+    add(InLine(part, field.value), field.certainty == Certainty::kInferred ? &inferred : &recorded);
   }
-  close();
-  return line;
+  if (inferred.empty()) return recorded;
+  return recorded + (recorded.empty() ? "inferred: " : "; inferred: ") + inferred;
 }
 
 }  // namespace jarvis::findings

@@ -70,8 +70,9 @@ struct Workload {
 
 // What the workload is called in a title: the model, else the family, else "Workload".
 std::string WorkloadName(const Workload& workload);
-// All that is known in one line, for the top of reports and answers: "GptOssForCausalLM (vLLM),
-// prefill, 1 request of 888 tokens, 36 layers, [inferred: 128 experts], ...". Empty: nothing known.
+// All that is known in one line, for the top of reports and answers, what is inferred last:
+// "GptOssForCausalLM, vLLM, prefill, 1 request of 888 tokens; inferred: 128 experts". Empty:
+// nothing is known.
 std::string WorkloadLine(const Workload& workload);
 
 }  // namespace jarvis::findings

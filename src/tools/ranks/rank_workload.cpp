@@ -112,10 +112,8 @@ std::string WithoutRank(std::string line) {
     line.replace(several, kOneOfSeveral.size(), "several ranks");
   const std::size_t at = line.find(", rank ");
   if (at == std::string::npos) return line;
-  std::size_t end = at + 2;
-  while (end < line.size() && line[end] != ',' && line[end] != ']')
-    ++end;
-  return line.erase(at, end - at);
+  const std::size_t end = line.find_first_of(",;", at + 2);
+  return line.erase(at, end == std::string::npos ? end : end - at);
 }
 
 // Annotations say what a library does, and so what is on.

@@ -1,0 +1,156 @@
+#include "documents/front.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "documents/base_text.h"
+#include "documents/cpu_text.h"
+#include "documents/impact_text.h"
+#include "documents/markdown_text.h"
+#include "documents/report_parts.h"
+#include "documents/time_parts.h"
+#include "documents/trust_text.h"
+#include "findings/one/wall_plan.h"
+
+namespace jarvis::documents {
+namespace {
+
+constexpr std::size_t kFrontParts = 6;  // and the rest
+constexpr std::size_t kCardsMax = 8;    // further findings are rows of a table
+constexpr std::size_t kCardsUsual = 5;  // ... of which those beyond save more
+constexpr double kCardShare = 1;        // percent of the base that a card's finding saves
+constexpr double kFurtherShare = 2;     // ... beyond the usual ones
+constexpr double kCardLeft = 0.3;       // ... once those above are done
+
+bool DeservesCard(const findings::Analysis& analysis, const findings::Finding& finding,
+                  double share) {
+  const findings::WallSaving* best = findings::BestWall(finding);
+  if (finding.minor) return false;
+  if (best == nullptr && finding.category == "multi_kernel") return true;  // ranked by its size
+  if (best == nullptr)
+    return !analysis.wall.known && finding.percent_of_computation.value_or(100) >= share;
+  const bool left = analysis.base.Percent(best->after_others_ms) >= kCardLeft;
+  return left && analysis.base.Percent(std::max(best->after_others_ms, best->ms.mid)) >= share;
+}
+
+// What all findings together save, or that there is none.
+std::string FindingsSentence(const findings::Analysis& analysis) {
+  if (analysis.findings.empty()) return NothingText(analysis);
+  if (analysis.cpu) return {};
+  if (analysis.wall.together_ms) return TogetherSentence(analysis);
+  if (!analysis.UnassessedKinds().empty() || analysis.combined.savings_ms.high <= 0) return {};
+  return fmt::format("All recommendations together save at most {} of GPU time.",
+                     EachMs(analysis, analysis.combined.savings_ms.high));
+}
+
+FrontPart PartOf(const findings::Analysis& analysis, TimePart part, std::size_t cards) {
+  std::erase_if(part.fixes, [&](int rank) { return rank > static_cast<int>(cards); });
+  std::string fixes = FixesOf(part);
+  if (!part.fixes.empty()) fixes = (part.fixes.size() == 1 ? "fix " : "fixes ") + fixes;
+  return {std::move(part.name),           part.look,
+          EachMs(analysis, part.ms),      BaseShare(analysis, part.ms),
+          analysis.base.Percent(part.ms), std::move(fixes)};
+}
+
+}  // namespace
+
+ShownFindings FindingsToShow(const findings::Analysis& analysis) {
+  ShownFindings shown;
+  for (const findings::Finding& finding : analysis.findings) {
+    const double share = shown.cards < kCardsUsual ? kCardShare : kFurtherShare;
+    if (shown.cards == kCardsMax || (shown.cards > 0 && !DeservesCard(analysis, finding, share)))
+      break;
+    ++shown.cards;
+  }
+  shown.groups = ActionGroups(analysis, shown.cards);
+  return shown;
+}
+
+std::vector<std::string> SummarySentences(const findings::Analysis& analysis) {
+  std::vector<std::string> told;
+  const auto tell = [&](std::string sentence) {
+    if (!sentence.empty()) told.push_back(std::move(sentence));
+  };
+  if (analysis.cpu) {
+    tell(CpuSentence(analysis));
+    tell(FindingsSentence(analysis));
+    return told;
+  }
+  if (!analysis.totals.has_gpu_work) {
+    return {
+        "The trace has no GPU work, so it says nothing about the GPU. Record with "
+        "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`."};
+  }
+  // What everything else is of comes first.
+  for (const findings::Quality& quality : analysis.quality) {
+    if (quality.code == "rank_of_file") tell(CellOfText(quality.text));
+  }
+  tell(BaseSentence(analysis));
+  const std::string unassessed = UnassessedSentence(analysis);
+  if (!unassessed.empty()) {
+    tell(unassessed);
+  } else if (!HasOps(analysis)) {
+    tell(
+        "No ops were recorded: kernels are classified by name only, without shapes and modules. "
+        "Record with `activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]` and "
+        "`record_shapes=True`.");
+  }
+  tell(FindingsSentence(analysis));
+  // Why shares of the step can be more than all of it.
+  for (const findings::Quality& quality : analysis.quality) {
+    if (IsOneOf(quality.code, {"multi_device", "merged_ranks", "overlapping_kernels"}))
+      tell(CellOfText(quality.text));
+  }
+  for (const findings::Quality& quality : analysis.quality) {
+    if (quality.severity != findings::Severity::kHard) continue;
+    tell(fmt::format("The trace is limited ({}); see the appendix.", Code(quality.code)));
+    break;
+  }
+  return told;
+}
+
+Front FrontOf(const findings::Analysis& analysis, const TextEdits& edits) {
+  Front front;
+  front.title = ModelName(analysis) + " on " + PlatformName(analysis);
+  front.workload = CellOfText(findings::WorkloadLine(analysis.workload));
+  front.summary = SummarySentences(analysis);
+  if (!analysis.cpu && !analysis.totals.has_gpu_work) return front;
+  front.parts_of = fmt::format("{}: {}", analysis.base.unit, Ms(analysis.base.unit_ms()));
+  const ShownFindings shown = FindingsToShow(analysis);
+  for (TimePart& part : analysis.cpu ? CpuParts(analysis) : TimeParts(analysis, kFrontParts))
+    front.parts.push_back(PartOf(analysis, std::move(part), shown.cards));
+  front.fixes = FixRows(analysis, edits, shown.groups, shown.cards);
+  std::erase_if(front.fixes, [](const FixRow& row) { return row.small; });
+  front.trust = TrustLines(analysis);
+  return front;
+}
+
+std::string WaySaves(const FixRow& row, const FixWay& way) {
+  if (way.saves.empty()) return {};
+  const bool first = &way == &row.ways.front();
+  if (!first) return fmt::format("Saves {}.", way.saves);
+  return row.after.find(way.saves) != std::string::npos
+             ? fmt::format("Saves {}.", row.after)
+             : fmt::format("Saves {} on top of the rows above, {} on its own.", row.after,
+                           way.saves);
+}
+
+std::string SavesSentence(const FixRow& row) {
+  // Said with the ways.
+  if (!row.ways.empty() && !row.ways.front().saves.empty()) return {};
+  const bool own = row.alone != kAbsentText, after = row.after != kAbsentText;
+  if (!own && !after) return {};
+  if (row.findings.empty() && own) return Capitalised(row.alone) + "; " + row.after + ".";
+  if (!after || !own) return fmt::format("Saves {}.", own ? row.alone : row.after);
+  // "up to 3.1 ms" of "up to 3.1 ms (upper bound)": told again only where it is another figure.
+  const std::string_view figure = std::string_view(row.alone).substr(0, row.alone.find(" ("));
+  if (row.after.find(figure) != std::string::npos) return fmt::format("Saves {}.", row.after);
+  return row.after.find('%') != std::string::npos
+             ? fmt::format("Saves {} on top of the rows above, {} on its own.", row.after, figure)
+             : fmt::format("Saves {}; {}.", row.alone, row.after);
+}
+
+}  // namespace jarvis::documents

@@ -1,0 +1,275 @@
+#include "documents/front_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "documents/front.h"
+#include "documents/markdown_text.h"
+
+namespace jarvis::documents {
+namespace {
+
+constexpr std::size_t kColumnsLeast = 40;
+constexpr std::size_t kColumnsMost = 140;
+constexpr std::size_t kCellLeast = 8;
+constexpr std::size_t kBarLeast = 12;
+constexpr std::size_t kBarMost = 30;
+constexpr std::size_t kFixesMost = 18;  // columns
+constexpr std::size_t kFixesShown = 5;
+constexpr std::size_t kNumberWide = 3;
+constexpr std::string_view kBold = "\x1b[1m";
+constexpr std::string_view kCode = "\x1b[36m";
+constexpr std::string_view kBarColour = "\x1b[34m";
+constexpr std::string_view kPlain = "\x1b[0m";
+
+// Characters, as far as one is one column wide.
+std::size_t WidthOf(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
+}
+
+void Replace(std::string_view what, std::string_view with, std::string* text) {
+  for (std::size_t at = text->find(what); at != std::string::npos;
+       at = text->find(what, at + with.size()))
+    text->replace(at, what.size(), with);
+}
+
+// What stands for a character in markdown as the character.
+std::string Unescaped(std::string_view markdown) {
+  std::string text = OneLine(markdown);
+  Replace("<br>", " ", &text);
+  Replace("&lt;", "<", &text);
+  Replace("\\|", "|", &text);
+  Replace("\\[", "[", &text);
+  return text;
+}
+
+// Without the marks of code and bold type.
+std::string Unmarked(std::string text) {
+  Replace("**", "", &text);
+  Replace("`", "", &text);
+  return text;
+}
+
+// As wide as text is whose code and bold type are colours, or whose code keeps its marks.
+std::size_t WidthUnmarked(std::string_view text) {
+  return WidthOf(Unmarked(std::string(text)));
+}
+std::size_t WidthWithCode(std::string_view text) {
+  std::string plain(text);
+  Replace("**", "", &plain);
+  return WidthOf(plain);
+}
+
+// Lines of at most `columns`, broken at blanks; a longer word is cut.
+std::vector<std::string> Wrapped(std::string_view text, std::size_t columns,
+                                 std::size_t (*width_of)(std::string_view) = &WidthUnmarked) {
+  std::vector<std::string> lines;
+  std::string line;
+  std::size_t width = 0;
+  const auto flush = [&] {
+    lines.push_back(std::move(line));
+    line.clear();
+    width = 0;
+  };
+  while (!text.empty()) {
+    std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    while (width_of(word) > columns) {
+      if (width > 0) flush();
+      const std::string_view part = Utf8Characters(word, columns);
+      lines.emplace_back(part);
+      word.remove_prefix(part.size());
+    }
+    const std::size_t wide = width_of(word);
+    if (width > 0 && width + 1 + wide > columns) flush();
+    line += (width > 0 ? " " : "") + std::string(word);
+    width += wide + (width > 0 ? 1 : 0);
+  }
+  if (width > 0 || lines.empty()) flush();
+  return lines;
+}
+
+// Tables of a terminal and lists of fixes.
+class FrontWriter {
+ public:
+  explicit FrontWriter(const TerminalLook& look)
+      : look_(look), columns_(std::clamp(look.columns, kColumnsLeast, kColumnsMost)) {}
+
+  std::string Write(const Front& front) {
+    Heading(front.title);
+    if (!front.workload.empty()) Paragraph(front.workload, "");
+    Blank();
+    Paragraph(fmt::format("{}", fmt::join(front.summary, " ")), "");
+    Parts(front);
+    Fixes(front);
+    if (!front.trust.empty()) {
+      Blank();
+      Heading("How far to trust it");
+      for (const std::string& line : front.trust)
+        Paragraph(line, "- ");
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void Blank() { out_ += "\n"; }
+
+  void Heading(std::string_view title) {
+    for (const std::string& line : Wrapped(Unmarked(Unescaped(title)), columns_))
+      out_ += Coloured(kBold, line) + "\n";
+  }
+
+  std::string Coloured(std::string_view colour, const std::string& text) const {
+    if (!look_.colours || text.empty()) return text;
+    return std::string(colour) + text + std::string(kPlain);
+  }
+
+  // Code and bold type in colours; without colours code keeps its marks, which say what is to be
+  // typed.
+  std::string Marked(const std::string& line) {
+    std::string text;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const bool bold = line.compare(i, 2, "**") == 0;
+      if (!bold && line[i] != '`') {
+        text += line[i];
+        continue;
+      }
+      bool& open = bold ? bold_ : code_;
+      open = !open;
+      if (look_.colours) text += open ? (bold ? kBold : kCode) : kPlain;
+      if (!look_.colours && !bold) text += '`';
+      i += bold ? 1 : 0;
+    }
+    return text;
+  }
+
+  // `first` stands before the first line, as many blanks before the others.
+  void Paragraph(std::string_view text, std::string_view first) {
+    const std::size_t indent = WidthOf(first);
+    std::string before(first);
+    for (const std::string& line : Wrapped(Unescaped(Trim(text)), columns_ - indent, Width())) {
+      out_ += before + Marked(line) + "\n";
+      before.assign(indent, ' ');
+    }
+    if ((code_ || bold_) && look_.colours) out_ += kPlain;
+    code_ = bold_ = false;
+  }
+
+  // How wide a piece of a paragraph is on this terminal.
+  std::size_t (*Width() const)(std::string_view) {
+    return look_.colours ? &WidthUnmarked : &WidthWithCode;
+  }
+
+  // Name, time, share and the fixes that are about it, with the share as a bar.
+  void Parts(const Front& front) {
+    if (front.parts.empty()) return;
+    Blank();
+    Heading("Where the time goes (" + front.parts_of + ")");
+    std::vector<std::array<std::string, 4>> rows;
+    for (const FrontPart& part : front.parts)
+      rows.push_back({Unmarked(Unescaped(part.name)), part.time, part.share, part.fixes});
+    std::array<std::size_t, 4> widths{};
+    for (const auto& row : rows) {
+      for (std::size_t i = 0; i < row.size(); ++i)
+        widths[i] = std::max(widths[i], WidthOf(row[i]));
+    }
+    const std::size_t between = 8;  // indent and two blanks after each
+    widths[3] = std::min(widths[3], kFixesMost);
+    const std::size_t others = widths[1] + widths[2] + widths[3] + between;
+    widths[0] = std::min(widths[0], columns_ - std::min(columns_ - kCellLeast, others));
+    const std::size_t used = widths[0] + others;
+    const std::size_t room = columns_ > used + kBarLeast ? std::min(kBarMost, columns_ - used) : 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      PartRow(rows[i], widths, BarOf(front.parts[i].percent, room));
+    }
+  }
+
+  void PartRow(const std::array<std::string, 4>& row, const std::array<std::size_t, 4>& widths,
+               const std::string& bar) {
+    const std::vector<std::string> names = Wrapped(row[0], widths[0]);
+    const std::vector<std::string> fixes = Wrapped(row[3], widths[3]);
+    for (std::size_t line = 0; line < std::max(names.size(), fixes.size()); ++line) {
+      const auto cell = [&](const std::string& text, std::size_t width, bool right) {
+        const std::string blanks(width - std::min(width, WidthOf(text)), ' ');
+        return right ? blanks + text : text + blanks;
+      };
+      const auto of = [&](const std::vector<std::string>& lines) {
+        return line < lines.size() ? lines[line] : std::string();
+      };
+      std::string text = "  " + cell(of(names), widths[0], false) + "  " +
+                         cell(line == 0 ? row[1] : "", widths[1], true) + "  " +
+                         cell(line == 0 ? row[2] : "", widths[2], true) + "  " +
+                         cell(of(fixes), widths[3], false);
+      if (line == 0 && !bar.empty()) text += "  " + bar;
+      text.erase(text.find_last_not_of(' ') + 1);
+      out_ += text + "\n";
+    }
+  }
+
+  // Of a share, as long as the room behind the table allows.
+  std::string BarOf(double percent, std::size_t room) const {
+    const double cells = std::clamp(percent / 100, 0.0, 1.0) * static_cast<double>(room);
+    const auto full = static_cast<std::size_t>(std::lround(cells));
+    std::string bar;
+    for (std::size_t i = 0; i < full; ++i)
+      bar += "\xE2\x96\x88";  // a full block
+    return Coloured(kBarColour, bar);
+  }
+
+  void Fixes(const Front& front) {
+    if (front.fixes.empty()) return;
+    Blank();
+    Heading("What to do (A: change the model's code; B: settings, environment, compilation)");
+    std::size_t told = 0, more = 0;
+    for (const FixRow& row : front.fixes) {
+      if (!row.findings.empty() && told == kFixesShown) {
+        ++more;
+        continue;
+      }
+      if (!row.findings.empty()) ++told;
+      Fix(row);
+    }
+    if (more > 0)
+      Paragraph(fmt::format("{} more {} in the report.", more, more == 1 ? "fix" : "fixes"), "");
+  }
+
+  void Fix(const FixRow& row) {
+    const bool numbered = !row.findings.empty() && row.number != kAbsentText;
+    const std::string number = numbered ? row.number : "-";
+    const std::string indent(std::max(kNumberWide, WidthOf(number) + 1), ' ');
+    std::string before = number + std::string(indent.size() - WidthOf(number), ' ');
+    for (const FixWay& way : row.ways) {
+      std::string text = way.path == '\0' ? "" : std::string(1, way.path) + "  ";
+      text += way.action + ".";
+      if (const std::string saves = WaySaves(row, way); !saves.empty()) text += " " + saves;
+      Paragraph(text, before);
+      before = indent;
+    }
+    std::string why = SavesSentence(row);
+    if (row.because != kAbsentText && !row.because.empty())
+      why += (why.empty() ? "" : " ") + ("Why: " + row.because + ".");
+    if (!why.empty()) Paragraph(why, indent + "   ");
+  }
+
+  const TerminalLook look_;
+  const std::size_t columns_;
+  bool code_ = false;  // open where a line was broken
+  bool bold_ = false;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string FrontText(const Front& front, const TerminalLook& look) {
+  return FrontWriter(look).Write(front);
+}
+
+}  // namespace jarvis::documents

@@ -1,0 +1,61 @@
+// What somebody sees first, and how a row of fixes is told in a sentence.
+#include "documents/front.h"
+
+#include <doctest/doctest.h>
+
+namespace jarvis::documents {
+
+TEST_CASE("what a fix saves is told once, unless it saves less after those above") {
+  findings::Finding finding;
+  FixRow row;
+  row.findings = {&finding};
+  row.alone = "2.80 to 6.33 ms";
+  row.after = "2.80 to 6.33 ms (35% to 80%)";
+  CHECK(SavesSentence(row) == "Saves 2.80 to 6.33 ms (35% to 80%).");
+  row.alone = "up to 3.10 ms (upper bound; untested)";
+  row.after = "up to 3.10 ms (8.1%)";
+  CHECK(SavesSentence(row) == "Saves up to 3.10 ms (8.1%).");
+  row.alone = "4.00 to 8.00 ms";
+  CHECK(SavesSentence(row) ==
+        "Saves up to 3.10 ms (8.1%) on top of the rows above, 4.00 to 8.00 ms on its own.");
+  row.alone = "at most 57.0 ms (53.3%)";
+  row.after = "upper bound; not in the total";
+  CHECK(SavesSentence(row) == "Saves at most 57.0 ms (53.3%); upper bound; not in the total.");
+}
+
+TEST_CASE("of two ways each says what it saves, the first with its share") {
+  findings::Finding finding;
+  FixRow row;
+  row.findings = {&finding};
+  row.alone = "2.68 to 2.81 ms";
+  row.after = "2.68 to 2.81 ms (8.0% to 8.4%)";
+  row.ways = {{'B', "Compile", "2.68 to 2.81 ms"}, {'A', "Fuse", "1.00 to 1.20 ms"}};
+  CHECK(SavesSentence(row).empty());
+  CHECK(WaySaves(row, row.ways[0]) == "Saves 2.68 to 2.81 ms (8.0% to 8.4%).");
+  CHECK(WaySaves(row, row.ways[1]) == "Saves 1.00 to 1.20 ms.");
+  row.after = "0.10 to 0.20 ms (0.3% to 0.6%)";
+  CHECK(WaySaves(row, row.ways[0]) ==
+        "Saves 0.10 to 0.20 ms (0.3% to 0.6%) on top of the rows above, 2.68 to 2.81 ms on its "
+        "own.");
+}
+
+TEST_CASE("what is beside the fixes, and what nobody knows, is no saving") {
+  FixRow row;
+  row.alone = "latency stays the same";
+  row.after = "up to about 6 times the throughput";
+  CHECK(SavesSentence(row) == "Latency stays the same; up to about 6 times the throughput.");
+  row.alone = row.after = std::string("\xE2\x80\x94");
+  CHECK(SavesSentence(row).empty());
+}
+
+TEST_CASE("a trace without GPU work says so, and nothing else") {
+  const findings::Analysis nothing;
+  const Front front = FrontOf(nothing, {});
+  REQUIRE(front.summary.size() == 1);
+  CHECK(front.summary.front().find("no GPU work") != std::string::npos);
+  CHECK(front.parts.empty());
+  CHECK(front.fixes.empty());
+  CHECK(front.trust.empty());
+}
+
+}  // namespace jarvis::documents
