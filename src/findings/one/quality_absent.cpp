@@ -31,6 +31,7 @@ class AbsentParts {
       SecondStep();
     }
     Optimizer();
+    Backward();
     OtherRanks();
     if (in_.cpu) {
       parts_.emplace_back("how many threads and cores the ops used");
@@ -109,6 +110,15 @@ class AbsentParts {
   }
 
   // Where communication takes a part of the step, a quality of its own says what it may be.
+  // Nobody knows whether one follows.
+  void Backward() {
+    if (Value(WorkloadPart::kPhase) != kForwardWithAutograd) return;
+    parts_.emplace_back(
+        "a backward pass, although autograd is on (a training step that was cut short, or "
+        "inference without `torch.inference_mode()`)");
+    records_.emplace_back("whole training steps, or inference under `torch.inference_mode()`");
+  }
+
   void OtherRanks() {
     const std::int64_t world = trace_.trace().metadata.world_size.value_or(0);
     const auto& part = trace_.rank_part();

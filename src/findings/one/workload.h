@@ -50,6 +50,9 @@ enum class WorkloadPart : std::uint8_t {
 };
 inline constexpr std::size_t kWorkloadParts = 18;
 
+// The phase of a forward pass that is recorded with autograd on and without its backward pass.
+inline constexpr std::string_view kForwardWithAutograd = "forward only, autograd on";
+
 // The name of a part in files and arguments ("model"), and for people ("Model").
 std::string_view WorkloadKey(WorkloadPart part);
 std::string_view WorkloadTitle(WorkloadPart part);

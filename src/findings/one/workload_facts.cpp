@@ -175,6 +175,7 @@ class FactCollector {
           break;
         case EventKind::kCpuOp:
           Count(&ops_, e);
+          if (events_.args_of(e).sequence >= 0) ++out_.autograd_ops;
           AddShapes(e);
           break;
         default: break;

@@ -73,6 +73,8 @@ struct WorkloadFacts {
   double triton_us = 0;           // of it kernels that Inductor made, replays apart
   double replayed_triton_us = 0;  // of graph_us
   bool backward = false;          // links from backward nodes to forward ops
+  // Ops with a sequence number, which the dispatcher gives where autograd is on alone.
+  std::uint64_t autograd_ops = 0;
 
   double ComputeUs() const { return gpu_us - comm_us; }
   // Shapes are known of a small part alone: what they tell is of another component than the one

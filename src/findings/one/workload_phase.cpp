@@ -273,6 +273,29 @@ class PhaseTeller {
              std::string(iteration_name_));
   }
 
+  // Without a backward pass: of a training step that was cut short, or of inference that records a
+  // graph which nobody uses. Some libraries turn autograd on for a few ops of their own.
+  bool AutogradIsOn() const {
+    constexpr double kPart = 0.1;  // of all ops
+    std::uint64_t ops = 0;
+    for (const NamedWork& op : facts_.ops)
+      ops += op.count;
+    return facts_.autograd_ops > 0 &&
+           static_cast<double>(facts_.autograd_ops) >= kPart * static_cast<double>(ops);
+  }
+
+  // What no backward op was seen of.
+  void ForwardOnly(std::string_view detail, std::string evidence) {
+    if (AutogradIsOn()) {
+      out_.Set(WorkloadPart::kPhase, std::string(kForwardWithAutograd), Certainty::kRecorded,
+               fmt::format("{} ops with autograd's sequence numbers, no backward ops",
+                           facts_.autograd_ops));
+      return;
+    }
+    out_.Set(WorkloadPart::kPhase, fmt::format("forward only ({})", detail), Certainty::kInferred,
+             std::move(evidence));
+  }
+
   void InferencePhase() {
     const NamedWork loss = Ops({"nll_loss", "mse_loss", "cross_entropy", "crossentropy", "bce_"});
     if (loss.count > 0) {
@@ -288,16 +311,15 @@ class PhaseTeller {
       out_.Set(WorkloadPart::kPhase, "decode", Certainty::kInferred,
                fmt::format("attention of one query over {} keys", attention->keys));
     } else if (decoder && attention != nullptr && attention->queries > 1) {
-      out_.Set(WorkloadPart::kPhase, "forward only (prefill)", Certainty::kInferred,
-               fmt::format("attention over {} tokens, no backward ops", attention->queries));
+      ForwardOnly("prefill",
+                  fmt::format("attention over {} tokens, no backward ops", attention->queries));
     } else if (decoder && paged.count > 0 && sizes_.tokens.value_or(0) <= kDecodeRows) {
       out_.Set(WorkloadPart::kPhase, "decode", Certainty::kInferred,
                std::string(Utf8Prefix(paged.name, 60)));
     } else if (facts_.trace.recorded().cpu_ops && facts_.trace.recorded().gpu_work) {
       const std::string task = PipelineTask();
-      out_.Set(WorkloadPart::kPhase,
-               task.empty() ? std::string("forward only (inference)")
-                            : fmt::format("inference in a {} pipeline", task),
+      if (task.empty()) return ForwardOnly("inference", "no backward ops, no optimizer");
+      out_.Set(WorkloadPart::kPhase, fmt::format("inference in a {} pipeline", task),
                Certainty::kInferred, "no backward ops, no optimizer");
     }
   }
