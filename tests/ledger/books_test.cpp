@@ -96,6 +96,51 @@ TEST_CASE("what passes right beside a wait for data, and no longer than it, hand
   CHECK(input_us(2'000) < 3'000);
 }
 
+TEST_CASE("a gap is the queue's only where the launch was done as the work before it ended") {
+  // Two kernels 20 us apart, the second launched by a call of 10 us.
+  const auto kept = [](double launch) {
+    TraceText t;
+    t.Annotation("ProfilerStep#1", 0, 1000);
+    t.OpWithKernel("aten::mm", 10, 50, "ampere_sgemm_128x64_tn", 100, 500, 1);
+    t.Op("aten::relu", launch - 1, 12).Runtime("cudaLaunchKernel", launch, 10, 2);
+    t.Kernel("relu_kernel", 620, 100, 2);
+    return KeptOf(t);
+  };
+  const Kept queued = kept(580);
+  CHECK(queued.Idle(IdleCause::kQueuedGap) == 20);
+  const Kept called = kept(595);  // still in the call as the GPU runs dry
+  CHECK(called.Idle(IdleCause::kQueuedGap) == 0);
+  const std::int64_t first = queued.Idle(IdleCause::kLaunchLatency);  // of the first kernel
+  CHECK(called.Idle(IdleCause::kLaunchLatency) - first == 20);
+  const Kept late = kept(608);
+  CHECK(late.Idle(IdleCause::kQueuedGap) == 0);
+  CHECK(late.Idle(IdleCause::kLaunchLatency) - first == 12);
+}
+
+TEST_CASE("a graph that runs while its launch goes on has gaps of its own") {
+  TraceText t;
+  t.Annotation("ProfilerStep#1", 0, 1000);
+  t.Op("my::replay", 10, 900).Runtime("cudaGraphLaunch", 20, 880, 1);
+  t.Kernel("ampere_sgemm_128x64_tn", 100, 500, 1).Kernel("relu_kernel", 620, 100, 1);
+  const Kept kept = KeptOf(t);
+  CHECK(kept.Idle(IdleCause::kQueuedGap) == 20);
+}
+
+TEST_CASE("what a library of convolutions does within its calls is nothing to save") {
+  TraceText t;
+  t.Annotation("ProfilerStep#1", 0, 1000);
+  t.OpWithKernel("my::a", 10, 8, "SubTensorOpWithCastTensor1d", 100, 100, 1);
+  t.OpWithKernel(
+      "my::b", 20, 8,
+      "void at::native::unrolled_elementwise_kernel<at::native::bfloat16_copy_kernel_cuda("
+      "at::TensorIteratorBase&)::{lambda(float)#1}, std::array<char*, 2ul>>(int)",
+      200, 300, 2);
+  const Kept kept = KeptOf(t);
+  CHECK(kept.Wall(WorkKind::kCast) == 400);
+  const Bounds bounds = BoundsOf(kept.books);
+  CHECK(bounds.work[static_cast<std::size_t>(WorkKind::kCast)].ns == 300'000);
+}
+
 TEST_CASE("a call that only its first time takes long is one-time, not work of the host") {
   TraceText t;
   t.Annotation("ProfilerStep#1", 0, 91'000);

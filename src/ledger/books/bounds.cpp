@@ -11,9 +11,16 @@ constexpr double kMostAssessed = 0.5;  // of a kind's time has a floor
 constexpr double kLargeLine = 0.03;    // of the base: from here on a line needs a bound
 constexpr double kWorthSaving = 0.05;  // of the base: all bounds together
 
+// Of a kind that computes nothing all could go, but for what a library's call does for itself.
+Bound OfMoves(std::int64_t wall_ns, std::int64_t line_ns, std::int64_t helpers_ns) {
+  if (helpers_ns <= 0 || line_ns <= 0) return {wall_ns, "computes nothing: all of its wall time"};
+  const double part = 1 - static_cast<double>(helpers_ns) / static_cast<double>(line_ns);
+  return {static_cast<std::int64_t>(static_cast<double>(wall_ns) * std::max(0.0, part)),
+          "computes nothing: its wall time without the helpers of library calls"};
+}
+
 Bound OfWork(WorkKind kind, std::int64_t wall_ns, const KnownFloor& floor, std::int64_t line_ns) {
   if (IsCommunication(kind)) return {wall_ns, "exposed communication: all of its wall time"};
-  if (ComputesNothing(kind)) return {wall_ns, "computes nothing: all of its wall time"};
   if (floor.assessed_ns > 0 && line_ns > 0 &&
       static_cast<double>(floor.assessed_ns) >= kMostAssessed * static_cast<double>(line_ns)) {
     const double over = std::max(
@@ -30,11 +37,18 @@ Bound OfWork(WorkKind kind, std::int64_t wall_ns, const KnownFloor& floor, std::
 
 Bounds BoundsOf(const Books& books, const KnownFloors& floors) {
   Bounds out;
-  for (std::size_t kind = 0; kind < kWorkKinds; ++kind) {
-    const std::int64_t wall_ns = books.wall.work_ns[kind];
+  std::array<std::int64_t, kWorkKinds> helpers_ns{};
+  for (const KernelLine& kernel : books.gpu.kernels) {
+    if (IsLibraryHelper(kernel.kind))
+      helpers_ns[static_cast<std::size_t>(kernel.kind.kind)] += kernel.line.ns;
+  }
+  for (std::size_t i = 0; i < kWorkKinds; ++i) {
+    const std::int64_t wall_ns = books.wall.work_ns[i];
     if (wall_ns <= 0) continue;
-    out.work[kind] =
-        OfWork(static_cast<WorkKind>(kind), wall_ns, floors[kind], books.gpu.kinds[kind].ns);
+    const auto kind = static_cast<WorkKind>(i);
+    const std::int64_t line_ns = books.gpu.kinds[i].ns;
+    out.work[i] = ComputesNothing(kind) ? OfMoves(wall_ns, line_ns, helpers_ns[i])
+                                        : OfWork(kind, wall_ns, floors[i], line_ns);
   }
   // All idle time could go until only the GPU's own work is left, which it is beside: a graph
   // spares what the host does between two launches and the latencies behind it alike.

@@ -33,7 +33,8 @@ struct Bounds {
   std::array<Bound, kIdleCauses> idle;
 };
 
-// Kinds that compute nothing could go wholly, and so could idle time. Other kinds have a bound
+// Kinds that compute nothing could go wholly, but for what libraries do within their calls
+// (IsLibraryHelper), and so could idle time. Other kinds have a bound
 // where most of their time has a known floor.
 Bounds BoundsOf(const Books& books, const KnownFloors& floors = {});
 

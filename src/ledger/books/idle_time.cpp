@@ -62,10 +62,10 @@ class IdleFiler {
       return;
     }
     const auto next =
-        std::partition_point(own_.begin(), own_.end(), [&](const analysis::LaunchedWork& work) {
+        std::partition_point(own_.cbegin(), own_.cend(), [&](const analysis::LaunchedWork& work) {
           return facts_.events[work.event].ts_ns < gap.end;
         });
-    if (next == own_.end() || gap.start >= last) {
+    if (next == own_.cend() || gap.start >= last) {
       Add(gap.start >= last ? IdleCause::kTail : IdleCause::kOutsideOps, length);
       return;
     }
@@ -85,7 +85,8 @@ class IdleFiler {
         FileHost({gap.start, until}, call.track, until - gap.start);
         Add(IdleCause::kLaunchLatency, gap.end - until);
       } else {
-        Add(IdleCause::kQueuedGap, length);
+        const bool queued = end <= gap.start || HasBegun(next);
+        Add(queued ? IdleCause::kQueuedGap : IdleCause::kLaunchLatency, length);
       }
       return;
     }
@@ -95,6 +96,11 @@ class IdleFiler {
     const std::int64_t returned = is_long ? std::min(end, gap.end) : launched;
     if (returned > launched) FileHost({launched, returned}, call.track, returned - launched);
     Add(IdleCause::kLaunchLatency, gap.end - returned);
+  }
+
+  // Other work of the same launch has run already: a graph's, whose launch goes on meanwhile.
+  bool HasBegun(std::vector<analysis::LaunchedWork>::const_iterator work) const {
+    return work != own_.cbegin() && std::prev(work)->launch == work->launch;
   }
 
   // By what the thread is in.

@@ -1,5 +1,6 @@
 #include "ledger/kinds/work_kind.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "base/check.h"
@@ -56,6 +57,14 @@ bool IsPass(WorkKind kind) {
     case WorkKind::kCopy: return true;
     default: return false;
   }
+}
+
+bool IsLibraryHelper(const KernelKind& kind) {
+  static constexpr std::string_view kLibraries[] = {"cublas_cutlass", "cudnn", "hipblaslt_tensile",
+                                                    "miopen"};
+  return (kind.kind == WorkKind::kCast || kind.kind == WorkKind::kCopy) &&
+         std::find(std::begin(kLibraries), std::end(kLibraries), kind.library) !=
+             std::end(kLibraries);
 }
 
 KernelKind ClassifyKernelName(std::string_view name) {

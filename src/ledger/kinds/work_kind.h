@@ -61,6 +61,10 @@ struct KernelKind {
   std::string_view library;    // the stem of the file in names/
 };
 
+// A fill, cast or copy that a library of convolutions or GEMMs runs as a part of its own call: it
+// goes with the algorithm that the library chooses, and with nothing else.
+bool IsLibraryHelper(const KernelKind& kind);
+
 KernelKind ClassifyKernelName(std::string_view name);
 
 }  // namespace jarvis::ledger
