@@ -96,6 +96,30 @@ TEST_CASE("launching takes longer than what is launched") {
   CHECK(BestWall(finding)->after_others_ms == doctest::Approx(BestWall(finding)->ms.mid));
 }
 
+TEST_CASE("idle time is the module's in which the host was, not of the one that launches next") {
+  TraceText text;
+  int correlation = 0;
+  const auto launch = [&](double at) {
+    text.OpWithKernel("aten::relu", at, 6, "k", at + 8, 5, ++correlation);
+  };
+  for (int i = 0; i < 40; ++i) {
+    const double at = 120.0 * i;
+    text.Module("Slow_0", at, 90);
+    launch(at + 1);
+    launch(at + 40);
+    text.Module("Fast_0", at + 92, 20);
+    launch(at + 93);
+    launch(at + 103);
+  }
+  const Analyzed one = Analyze(text);
+  const Finding& finding = HostFinding(one, "launch_bound", HostCauseKind::kLaunchBound);
+  const auto& places = finding.host->places;
+  REQUIRE_FALSE(places.empty());
+  CHECK(places.front().name.find("Slow") != std::string::npos);
+  for (const HostPlace& place : places)
+    CHECK(place.idle_ms <= place.ms + 1e-9);
+}
+
 TEST_CASE("late launches are told where the host also waits once or twice") {
   TraceText text = SlowLaunches();
   text.Op("aten::is_nonzero", 991, 8);

@@ -417,7 +417,11 @@ class HostFindingMaker {
       cause.total_ms += phase.launch_ms;
       spans.insert(spans.end(), phase.spans.begin(), phase.spans.end());
       gaps.insert(gaps.end(), phase.gaps.begin(), phase.gaps.end());
-      if (most == nullptr || phase.launch_ms > most->launch_ms) most = &phase;
+      // The pace is one that launches have.
+      const auto weight = [](const IdlePhase& one) {
+        return std::pair(one.launch_us > 0, one.launch_ms);
+      };
+      if (most == nullptr || weight(phase) > weight(*most)) most = &phase;
       // A single launch has no pace.
       if (!phase.name.empty() && phase.launch_us > 0) cause.places.push_back(PlaceOf(phase));
     }
