@@ -44,6 +44,7 @@ class LimitFinder {
       if (best == nullptr || in_.base.Percent(best->ms.high) < kMatters) continue;
       OfFinding(finding);
     }
+    Instances();
     EqualProducts();
     NoPlaces();
     if (out_.size() > kLimitsMax) out_.resize(kLimitsMax);
@@ -121,6 +122,20 @@ class LimitFinder {
         "them "
         "share one attention sequence. Record next: a run with the `num_frames` of its "
         "configuration.");
+  }
+
+  void Instances() {
+    if (!in_.slow_instance) return;
+    const findings::SlowInstance& one = *in_.slow_instance;
+    const std::string_view what = one.of_gpu ? "GPU" : "host";
+    Add(
+        fmt::format("{} takes {} of {} time per call, each of its {} siblings with the same "
+                    "kernels {} (median); "
+                    "no finding explains the difference of {}. Record next: {}.",
+                    Code(one.module, 60), Ms(one.ms), what, one.siblings, Ms(one.usual_ms),
+                    Ms(one.ms - one.usual_ms),
+                    one.of_gpu ? "clocks and memory counters during these calls"
+                               : "three more passes after warm-up with `with_stack=True`"));
   }
 
   void EqualProducts() {

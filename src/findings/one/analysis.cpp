@@ -314,6 +314,7 @@ class Analyzer {
     FillLines(trace_.events(), &out_);
     if (out_.wall.known) out_.wall.together_ms = TogetherOf(out_);
     if (linked) out_.uncovered = FindUncoveredLines(out_);
+    out_.slow_instance = FindSlowInstance(trace_, *frames_);
     int host_rank = 0;  // in their final order: some findings about the host may be gone
     for (Finding& finding : all) {
       if (finding.category == "cpu_idle") finding.rank = ++host_rank;

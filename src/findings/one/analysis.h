@@ -23,6 +23,7 @@
 #include "findings/one/priorities.h"
 #include "findings/one/quality.h"
 #include "findings/one/replay_structure.h"
+#include "findings/one/slow_instances.h"
 #include "findings/one/step_base.h"
 #include "findings/one/uncovered_lines.h"
 #include "findings/one/wall_savings.h"
@@ -106,7 +107,8 @@ struct Analysis {
   WallBase wall;                             // what savings of wall time are of
   // Of each kind's GPU time the part that findings with a way out are about, from 0 to 1.
   std::array<double, ledger::kWorkKinds> covered{};
-  std::vector<UncoveredLine> uncovered;  // that no finding is about
+  std::vector<UncoveredLine> uncovered;       // that no finding is about
+  std::optional<SlowInstance> slow_instance;  // of like modules; absent: none
   // Findings empty: why there is nothing to fix ("near_roof", "no_gpu_work", "no_platform"...).
   std::vector<std::string> nothing_because;
 
