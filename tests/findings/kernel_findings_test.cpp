@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "findings/one/kernel_categories.h"
 #include "support/analyzed.h"
@@ -69,6 +70,99 @@ TEST_CASE("a kernel's name tells the direction, or there is none") {
   CHECK(CategoryByName("SubTensorOpWithCastTensor1d") == "fills and casts");
   CHECK(CategoryByName("my_kernel").empty());
   CHECK(WithoutDirection("CONV_fwd") == "convolution");
+}
+
+// Kernels of a forward pass, one behind the other.
+class Pass {
+ public:
+  Pass& Add(std::string_view kernel, std::string_view grid, int threads = 256) {
+    text_.Runtime("hipLaunchKernel", at_ - 8, 3, ++correlation_);
+    text_.Kernel(kernel, at_, 20, correlation_, 7,
+                 fmt::format(R"("grid":{},"block":[{},1,1])", grid, threads));
+    at_ += 21;
+    return *this;
+  }
+  Pass& Convolution() { return Add("igemm_fwd_gtcx2_nhwc_bf16", "[64,1,1]"); }
+  // With its batch norm and what comes behind it.
+  Pass& Layer(int channels, int batch, int side, bool sum, int wrong_blocks = 0) {
+    Convolution();
+    Add("void at::native::batch_norm_collect_statistics_kernel<float>(int)",
+        fmt::format("[{},1,1]", channels));
+    Add("void at::native::batch_norm_transform_input_kernel<float>(int)",
+        fmt::format("[{},{},1]", channels, batch));
+    const int blocks = (channels * batch * side * side + 2047) / 2048 + wrong_blocks;
+    if (sum) Add(kSum, fmt::format("[{},1,1]", blocks));
+    return Add(kRelu, fmt::format("[{},1,1]", blocks));
+  }
+  const TraceText& text() const { return text_; }
+
+ private:
+  static constexpr std::string_view kSum =
+      "void at::native::vectorized_elementwise_kernel<8, "
+      "at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul> >(int)";
+  static constexpr std::string_view kRelu =
+      "void at::native::vectorized_elementwise_kernel<8, at::native::launch_clamp_scalar<int>, "
+      "std::array<char*, 2ul> >(int)";
+  TraceText text_;
+  double at_ = 20;
+  int correlation_ = 0;
+};
+
+// Four stages of two blocks of two convolutions, and a convolution more where a stage begins.
+Pass ResNet18(int sums_left_out = 0, int wrong_blocks = 0) {
+  Pass pass;
+  pass.Layer(64, 5, 112, false).Add("void max_pool_forward_nchw<float>(int)", "[3920,1,1]");
+  int channels = 64, side = 56, sums = 0;
+  for (int stage = 0; stage < 4; ++stage) {
+    for (int block = 0; block < 2; ++block) {
+      pass.Layer(channels, 5, side, false, stage == 2 ? wrong_blocks : 0);
+      if (stage > 0 && block == 0) pass.Layer(channels, 5, side, false);
+      pass.Layer(channels, 5, side, sums++ >= sums_left_out);
+    }
+    channels *= 2;
+    side /= 2;
+  }
+  pass.Add("Cijk_Alik_Bljk_BBS_BH_MT32x32x64", "[1024,1,1]");
+  return pass;
+}
+
+TEST_CASE("a residual network is told by its convolutions and its sums, which prove each other") {
+  const Analyzed one = Analyze(ResNet18().text(), "MI210");
+  const Workload& workload = one.analysis.workload;
+  CHECK(workload[WorkloadPart::kModel].value == "ResNet-18-like network");
+  CHECK(workload[WorkloadPart::kModel].certainty == Certainty::kInferred);
+  CHECK(workload[WorkloadPart::kBatch].value == "batch 5");
+  CHECK(workload[WorkloadPart::kInput].value == "224 x 224 pixels");
+  // As many convolutions, and a sum less than its blocks.
+  const Analyzed other = Analyze(ResNet18(1).text(), "MI210");
+  CHECK_FALSE(other.analysis.workload[WorkloadPart::kModel].known());
+}
+
+TEST_CASE("sizes whose derivations disagree are not told") {
+  const Analyzed one = Analyze(ResNet18(0, 3).text(), "MI210");
+  CHECK_FALSE(one.analysis.workload[WorkloadPart::kBatch].known());
+  CHECK_FALSE(one.analysis.workload[WorkloadPart::kInput].known());
+  CHECK(one.analysis.workload[WorkloadPart::kModel].known());
+  // Not one size of a layer more than another's.
+  Pass flat;
+  for (int i = 0; i < 6; ++i)
+    flat.Layer(64, 5, 56, false);
+  CHECK_FALSE(Analyze(flat.text(), "MI210").analysis.workload[WorkloadPart::kBatch].known());
+}
+
+TEST_CASE("a network without sums is told by its pooling and linear layers") {
+  const auto model = [](int convolutions) {
+    Pass pass;
+    for (int i = 0; i < convolutions; ++i)
+      pass.Convolution();
+    for (int i = 0; i < 5; ++i)
+      pass.Add("void max_pool_forward_nchw<float>(int)", "[3920,1,1]");
+    for (int i = 0; i < 3; ++i)
+      pass.Add("Cijk_Alik_Bljk_BBS_BH_MT32x32x64", "[1024,1,1]");
+    return Analyze(pass.text(), "MI210").analysis.workload[WorkloadPart::kModel].value;
+  };
+  CHECK(model(13) == "VGG-16-like network");
+  CHECK(model(12).empty());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 
 #include "base/text.h"
 
@@ -40,6 +41,12 @@ std::string_view BatchNormCategory(std::string_view kernel) {
 bool IsLayoutKernel(std::string_view kernel) {
   return NamesAny(kernel,
                   {"batched_transpose", "nchwtonhwc", "nhwctonchw", "nchw2nhwc", "nhwc2nchw"});
+}
+
+bool IsSumOfTensors(std::string_view kernel) {
+  constexpr std::string_view kParts[] = {"CUDAFunctor_add<", "AddFunctor<", "add_kernel_cuda"};
+  return std::any_of(std::begin(kParts), std::end(kParts),
+                     [&](std::string_view part) { return kernel.find(part) != kernel.npos; });
 }
 
 std::string_view CategoryByName(std::string_view kernel) {

@@ -16,6 +16,9 @@ inline constexpr std::string_view kLayoutTransposes = "layout transposes";
 // Between NCHW and NHWC, as convolutions ask for it.
 bool IsLayoutKernel(std::string_view kernel);
 
+// PyTorch's own kernel that adds two tensors.
+bool IsSumOfTensors(std::string_view kernel);
+
 // The category of a kernel that its name tells of; empty: its part in a model must.
 std::string_view CategoryByName(std::string_view kernel);
 // A category of models without the direction that nothing proves: "CONV_fwd" is "convolution".
