@@ -186,6 +186,13 @@ std::string RulePath(const findings::Analysis& analysis, const findings::Finding
   return filled;
 }
 
+// "memory roofline"; of grids that leave units idle neither side is the limit.
+std::string RooflineText(findings::Bound bound) {
+  return bound == findings::Bound::kFewBlocks
+             ? std::string("roofline")
+             : fmt::format("{} roofline", findings::BoundText(bound));
+}
+
 // A kernel that stays one: its time is held against the bandwidth.
 bool IsOwnKernel(const findings::Finding& finding) {
   return finding.tier == findings::Tier::kFusion && finding.efficiency.has_value();
@@ -207,9 +214,8 @@ std::string TitleOf(const findings::Analysis& analysis, const findings::Finding&
   }
   const std::string members = MembersText(finding);
   if (!finding.efficiency) return about + members + ", efficiency unknown";
-  const std::string text =
-      fmt::format("{}{} at {} of the {} roofline", about, members, Pct(*finding.efficiency),
-                  findings::BoundText(finding.bound));
+  const std::string text = fmt::format("{}{} at {} of the {}", about, members,
+                                       Pct(*finding.efficiency), RooflineText(finding.bound));
   const findings::PatternInfo* pattern = LeadingPattern(analysis, finding);
   const bool tells = pattern != nullptr && pattern->notable;
   return tells ? text + ", " + pattern->what : text;
@@ -243,8 +249,8 @@ std::string ComputeInsight(const findings::Analysis& analysis, const findings::F
     }
     return takes + std::string(NotKnownBecause(analysis, finding));
   }
-  return fmt::format("{} at {} of {} {} roofline{}.", takes, Pct(*finding.efficiency),
-                     several ? "their" : "its", findings::BoundText(finding.bound),
+  return fmt::format("{} at {} of {} {}{}.", takes, Pct(*finding.efficiency),
+                     several ? "their" : "its", RooflineText(finding.bound),
                      *finding.efficiency > 100 ? " (anomaly)" : "");
 }
 
@@ -410,8 +416,8 @@ std::string ReasoningOf(const findings::Analysis& analysis, const findings::Find
   if (finding.method == findings::EstimateMethod::kRoof && finding.efficiency) {
     text += *finding.efficiency > 100
                 ? "Anomaly: faster than the roofline allows; verify the platform, dtype and model. "
-                : fmt::format("Compared with the {} roofline, {} of the time is gap. ",
-                              findings::BoundText(finding.bound),
+                : fmt::format("Compared with the {}, {} of the time is gap. ",
+                              RooflineText(finding.bound),
                               *finding.efficiency < 50 ? "most" : "a part");
   }
   for (const std::string& warning : finding.warnings) {

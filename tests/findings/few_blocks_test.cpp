@@ -53,6 +53,48 @@ TEST_CASE("a kernel on a few of the compute units is a finding, at most as fast 
         doctest::Approx(all_ms * (1 - 18.0 / 132)).epsilon(0.03));
 }
 
+const Finding* OfLibrary(const Analyzed& one) {
+  for (const Finding& finding : one.analysis.findings) {
+    if (finding.rule == Pattern::kFewBlocksLibrary) return &finding;
+  }
+  return nullptr;
+}
+
+TEST_CASE("a library chooses its grids: its users give it other work or compile") {
+  constexpr std::string_view kReduce =
+      "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, "
+      "at::native::func_wrapper_t<float, at::native::sum_functor<float>>>>(float)";
+  const Analyzed one = Analyze(CallsOf("my::sum", kReduce, 18, 97), "H100", kUnits);
+  CHECK(FewBlocks(one) == nullptr);
+  const Finding* finding = OfLibrary(one);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->bound == Bound::kFewBlocks);
+  CHECK(finding->change_a.has_value());
+  CHECK(finding->change_b.has_value());
+  CHECK(OfLibrary(Analyze(CallsOf("my::scan", "my_kernel", 18, 97), "H100", kUnits)) == nullptr);
+  CHECK(OfLibrary(Analyze(CallsOf("my::sum", kReduce, 67, 97), "H100", kUnits)) == nullptr);
+}
+
+TEST_CASE("ROCm's extended launches count work-items, others blocks") {
+  const auto has = [](std::string_view launch, int grid) {
+    TraceText text;
+    double at = 10;
+    for (int i = 0; i < 40; ++i) {
+      text.Op("my::scan", at, 8).Runtime(launch, at + 1, 4, i + 1);
+      text.Kernel("my_kernel", at + 20, 97, i + 1, 7,
+                  fmt::format(R"("grid":[{},1,1],"block":[256,1,1])", grid));
+      at += 102;
+    }
+    return FewBlocks(Analyze(text.Annotation("ProfilerStep#1", 0, at), "MI300X", kUnits)) !=
+           nullptr;
+  };
+  CHECK(has("hipExtModuleLaunchKernel", 18 * 256));
+  CHECK_FALSE(has("hipExtModuleLaunchKernel", 100 * 256));
+  CHECK_FALSE(has("hipExtModuleLaunchKernel", 18 * 256 + 1));  // no whole number of blocks
+  CHECK_FALSE(has("hipLaunchKernel", 18 * 256));
+  CHECK(has("hipLaunchKernel", 18));
+}
+
 TEST_CASE("grids that fill half of the device, short kernels and collectives are none") {
   CHECK(FewBlocks(Analyze(CallsOf("my::scan", "my_kernel", 67, 97), "H100", kUnits)) == nullptr);
   CHECK(FewBlocks(Analyze(CallsOf("my::scan", "my_kernel", 18, 12), "H100", kUnits)) == nullptr);

@@ -107,9 +107,11 @@ TEST_CASE("predicates hold where they should, and their denials elsewhere") {
   CHECK_FALSE(AllHold({"no such name"}, facts));
   CHECK_FALSE(AllHold({"!no such name"}, facts));
   KernelFacts kernel;
-  CHECK(AllHold({"!rated", "!replayed", "!beside attention"}, kernel));
+  CHECK(AllHold({"!rated", "!replayed", "!beside attention", "!few blocks"}, kernel));
   kernel.rated = kernel.beside_attention = true;
-  CHECK(AllHold({"rated", "beside attention"}, kernel));
+  CHECK(AllHold({"rated", "beside attention", "!of convolution", "!adds gradient"}, kernel));
+  kernel.of_convolution = kernel.adds_gradient = kernel.few_blocks = true;
+  CHECK(AllHold({"of convolution", "adds gradient", "few blocks"}, kernel));
 }
 
 TEST_CASE("attention of an older generation is told where the GPU is newer") {
@@ -228,6 +230,142 @@ TEST_CASE("a product in Triton of one's own is told, the libraries' are not") {
 TEST_CASE("kernels below three percent of computing are no line of their own") {
   CHECK(Of(Repeated({{kGemmKernel, 2000}, {"matmul_kernel", 20}}), Pattern::kHandwrittenProduct) ==
         nullptr);
+}
+
+// ---- recordings without ops
+
+struct Launched {
+  std::string_view name;
+  double us = 0;
+  int blocks = 0;
+};
+
+constexpr std::string_view kNormBackward =
+    "void at::native::(anonymous namespace)::batch_norm_backward_kernel<c10::BFloat16, "
+    "c10::BFloat16, float, int>(int)";
+constexpr std::string_view kWeightGradient = "igemm_wrw_gtcx2_nhwc_bf16_bx0_ex1_bt128x128x16";
+constexpr std::string_view kUnitsOfMi210 =
+    R"("deviceProperties":[{"id":0,"name":"AMD Instinct MI210","numSms":104}])";
+
+// Twenty times the kernels, launched by nothing but runtime calls.
+Analyzed KernelsAlone(const std::vector<Launched>& kernels) {
+  TraceText text;
+  double at = 10;
+  int correlation = 0;
+  for (int i = 0; i < 20; ++i) {
+    for (const Launched& kernel : kernels) {
+      text.Runtime("hipLaunchKernel", at - 8, 3, ++correlation);
+      text.Kernel(kernel.name, at, kernel.us, correlation, 7,
+                  fmt::format(R"("grid":[{},1,1],"block":[256,1,1])", kernel.blocks));
+      at += kernel.us + 1;
+    }
+  }
+  return Analyze(text, "MI210", kUnitsOfMi210);
+}
+
+TEST_CASE("sums behind each norm's backward and each weight gradient are of old gradients") {
+  const Analyzed one = KernelsAlone({{kNormBackward, 50, 256},
+                                     {kAddKernel, 4, 1},
+                                     {kAddKernel, 4, 1},
+                                     {kWeightGradient, 80, 500},
+                                     {"SubTensorOpWithCastTensor1d", 4, 256},
+                                     {kAddKernel, 20, 400},  // of activations' gradients
+                                     {kAddKernel, 5, 18}});
+  const Finding* finding = Of(one, Pattern::kGradientAdds);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->count == 60);
+  CHECK(finding->time_ms == doctest::Approx(20 * 0.013));
+  REQUIRE(finding->change_a.has_value());
+  CHECK(finding->change_a->savings_ms.low == 0);
+  CHECK(finding->change_a->savings_ms.high == doctest::Approx(20 * 0.013));
+  // One sum behind the norm, of the size of activations: a residual connection.
+  CHECK(Of(KernelsAlone({{kNormBackward, 50, 256},
+                         {kAddKernel, 20, 400},
+                         {kWeightGradient, 80, 500},
+                         {kAddKernel, 20, 400}}),
+           Pattern::kGradientAdds) == nullptr);
+  // No sums behind weight gradients.
+  CHECK(Of(KernelsAlone({{kNormBackward, 50, 256},
+                         {kAddKernel, 10, 1},
+                         {kAddKernel, 10, 1},
+                         {kWeightGradient, 80, 500}}),
+           Pattern::kGradientAdds) == nullptr);
+  // Neither norms nor weight gradients.
+  CHECK(Of(KernelsAlone({{kGemmKernel, 50, 256}, {kAddKernel, 10, 1}, {kAddKernel, 10, 1}}),
+           Pattern::kGradientAdds) == nullptr);
+}
+
+TEST_CASE("with ops a gradient is added where autograd accumulates it") {
+  const auto added = [](std::string_view op) {
+    TraceText text;
+    double at = 10;
+    for (int i = 0; i < 40; ++i) {
+      text.Op(op, at, 20);
+      text.OpWithKernel("aten::add_", at + 2, 10, kAddKernel, at + 25, 30, 2 * i + 1);
+      text.OpWithKernel("aten::mm", at + 22, 10, kGemmKernel, at + 56, 100, 2 * i + 2);
+      at += 160;
+    }
+    return Of(Analyze(text.Annotation("ProfilerStep#1", 0, at), "H100"), Pattern::kGradientAdds) !=
+           nullptr;
+  };
+  CHECK(added("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"));
+  CHECK_FALSE(added("autograd::engine::evaluate_function: AddBackward0"));
+}
+
+TEST_CASE("what convolution libraries run with a convolution goes with its algorithm") {
+  constexpr std::string_view kForward = "igemm_fwd_gtcx2_nhwc_bf16_bx0_ex1_bt128x128x16";
+  const Analyzed one = KernelsAlone({{"SubTensorOpWithScalar1d", 8, 256},
+                                     {kForward, 80, 500},
+                                     {"SubTensorOpWithCastTensor1d", 8, 256}});
+  const Finding* finding = Of(one, Pattern::kConvolutionSearchAmd);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->count == 60);
+  CHECK(Of(one, Pattern::kCastsLeft) == nullptr);
+  // The program's own copies.
+  const Analyzed own = KernelsAlone({{kCopyKernel, 8, 256}, {kForward, 80, 500}});
+  REQUIRE(Of(own, Pattern::kConvolutionSearchAmd) != nullptr);
+  CHECK(Of(own, Pattern::kConvolutionSearchAmd)->count == 20);
+}
+
+TEST_CASE("a memset before each call of a convolution's kernel is its library's") {
+  constexpr std::string_view kConvolution =
+      "cutlass_80_wmma_tensorop_bf16_s161616fprop_optimized_bf16_16x16_128x2_nhwc_align8";
+  const auto count = [&](int every) {
+    TraceText text;
+    double at = 10;
+    int correlation = 0;
+    for (int i = 0; i < 40; ++i) {
+      if (i % every == 0) {
+        text.Runtime("cudaMemsetAsync", at - 8, 3, ++correlation);
+        text.Memset("Memset (Device)", at, 20, correlation);
+        at += 21;
+      }
+      text.Runtime("cudaLaunchKernel", at - 8, 3, ++correlation);
+      text.Kernel(kConvolution, at, 80, correlation);
+      at += 81;
+    }
+    const Analyzed one = Analyze(text, "A100");
+    const Finding* finding = Of(one, Pattern::kConvolutionSearchNvidia);
+    REQUIRE(finding != nullptr);
+    return finding->count;
+  };
+  CHECK(count(1) == 80);
+  CHECK(count(2) == 40);  // some have none: the program's own
+}
+
+TEST_CASE("kernels of fewer blocks than compute units are told with both figures") {
+  constexpr std::string_view kLayerNorm =
+      "void at::native::(anonymous namespace)::cuComputeGradInput<float>(float)";
+  const auto left = [&](int blocks, double us) {
+    return Of(KernelsAlone({{kGemmKernel, 100, 500}, {kLayerNorm, us, blocks}}),
+              Pattern::kFewBlocksLeft) != nullptr;
+  };
+  const Analyzed one = KernelsAlone({{kGemmKernel, 100, 500}, {kLayerNorm, 60, 64}});
+  const Finding* finding = Of(one, Pattern::kFewBlocksLeft);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->change_b.has_value());
+  CHECK_FALSE(left(104, 60));  // a block for each
+  CHECK_FALSE(left(64, 15));   // short
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "analysis/tables/callers.h"
 #include "base/text.h"
+#include "findings/one/grid_blocks.h"
 #include "findings/one/product_kernels.h"
 #include "findings/one/shared_inputs.h"
 #include "findings/one/thresholds.h"
@@ -23,20 +24,14 @@ std::optional<std::int64_t> OnlyNumber(std::string_view text) {
   return ParseInt(Trim(text.substr(open + 1, close - open - 1)));
 }
 
-std::optional<double> UnitsOf(const Calls& calls) {
-  const auto& devices = calls.trace.trace().metadata.devices;
-  if (devices.empty() || !devices.front().sm_count) return std::nullopt;
-  return static_cast<double>(*devices.front().sm_count);
-}
-
 }  // namespace
 
 double FilledPart(const Calls& calls, double m, double n, double batch) {
-  const auto units = UnitsOf(calls);
+  const auto units = ComputeUnitsOf(calls.trace);
   if (!units || *units <= 0) return 1;
   const double tiles =
       std::max(1.0, batch) * std::ceil(m / limits::kFullTile) * std::ceil(n / limits::kFullTile);
-  return std::min(1.0, tiles / (limits::kFullWaves * *units));
+  return std::min(1.0, tiles / (limits::kFullWaves * static_cast<double>(*units)));
 }
 
 CauseContext::CauseContext(const Calls& calls, const WorkContext& work,
@@ -145,10 +140,6 @@ void CauseContext::LookAtOperations(const std::vector<CategoryAnalysis>& categor
   }
 }
 
-std::optional<double> CauseContext::compute_units() const {
-  return UnitsOf(calls_);
-}
-
 double CauseContext::LargeGemm(std::string_view spec) const {
   if (calls_.platform == nullptr) return 0;
   const auto ceiling = perf::CeilingFor(*calls_.platform, spec);
@@ -250,28 +241,6 @@ const CauseContext::Merge* CauseContext::MergeOf(const Operation& product) const
     return m == one.m && k == one.k && n == one.n;
   });
   return found == merges_.end() ? nullptr : &*found;
-}
-
-std::optional<double> CauseContext::BlocksOf(trace::EventIndex gpu) const {
-  const trace::EventStore& events = calls_.events();
-  const StringId other = events.args_of(gpu).other;
-  // Tensile's grids, alone, count work-items.
-  if (other == kNoString || events.name(gpu).starts_with("Cijk_")) return std::nullopt;
-  const std::string_view text = events.text(other);
-  const std::size_t key = text.find("\"grid\"");
-  if (key == text.npos) return std::nullopt;
-  const std::size_t open = text.find('[', key);
-  const std::size_t close = text.find(']', key);
-  if (open == text.npos || close == text.npos || close < open) return std::nullopt;
-  double blocks = 1;
-  for (std::size_t at = open + 1; at < close;) {
-    std::size_t end = std::min(text.find(',', at), close);
-    const auto size = ParseInt(Trim(text.substr(at, end - at)));
-    if (!size || *size <= 0) return std::nullopt;
-    blocks *= static_cast<double>(*size);
-    at = end + 1;
-  }
-  return blocks;
 }
 
 std::optional<std::int64_t> CauseContext::ReducedDimension(const trace::Args& args) const {

@@ -31,7 +31,6 @@ class CauseContext {
   // Whether backward work or an optimizer is in the trace.
   bool training() const { return training_; }
   int newest_architecture() const { return newest_; }  // in kernel names; 0: none has one
-  std::optional<double> compute_units() const;
 
   // The first host op on a fp64 tensor of more than one element, and "file.py(3): f" or "".
   const std::string& first_double_op() const { return double_op_; }
@@ -63,8 +62,6 @@ class CauseContext {
   const Merge* MergeOf(const Operation& product) const;
 
   std::uint32_t FirstCallOf(const Operation& operation) const { return first_.at(operation.id); }
-  // Of a kernel's recorded grid; absent: not recorded, or counted in work-items.
-  std::optional<double> BlocksOf(trace::EventIndex gpu) const;
   // The only dimension that a reduction names; absent: several, all, or not recorded.
   std::optional<std::int64_t> ReducedDimension(const trace::Args& args) const;
 

@@ -15,6 +15,7 @@
 #include "findings/one/cause_context.h"
 #include "findings/one/estimates.h"
 #include "findings/one/few_blocks.h"
+#include "findings/one/grid_blocks.h"
 #include "findings/one/product_kernels.h"
 #include "findings/one/published_rates.h"
 #include "findings/one/shapes.h"
@@ -84,7 +85,8 @@ class CauseFinder {
     if (kind == Kind::kReduce && SumOfOne(o)) return;
     if (kind == Kind::kElementwise && ParameterAgain(o)) return;
     if (kind == Kind::kNorm && NarrowNorm(o)) return;
-    o->cause = FewBlocksCause(calls_, work_, context_, kind, *o);
+    o->cause = FewBlocksCause(calls_, work_, kind, *o);
+    if (o->cause) o->efficiency.bound = Bound::kFewBlocks;
   }
 
   void Set(Operation* o, Pattern pattern, std::string group, Facts facts, ToldWay way = {}) const {
@@ -393,8 +395,8 @@ class CauseFinder {
     const bool walks = *queries < *keys;
     facts.push_back(CauseWords("few", walks ? "queries" : "keys"));
     // Only a grid that leaves units without a block asks for the keys to be split.
-    const auto units = context_.compute_units();
-    const auto blocks = o->gpu.empty() ? std::nullopt : context_.BlocksOf(o->gpu.front());
+    const auto units = ComputeUnitsOf(calls_.trace);
+    const auto blocks = o->gpu.empty() ? std::nullopt : BlocksOf(calls_.trace, o->gpu.front());
     if (walks && units && blocks && *blocks < *units) facts.push_back(CauseCount("walk", *keys));
     Set(o, Pattern::kFewQueries, walks ? "few_queries" : "few_keys", std::move(facts));
     const Target target{{SavedPart(*e.tb_per_s, peak / 4), SavedPart(*e.tb_per_s, 0.4 * peak),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,7 +11,10 @@
 
 #include "analysis/attribution/collective_kernel.h"
 #include "analysis/tables/summary.h"
+#include "base/text.h"
+#include "findings/one/grid_blocks.h"
 #include "findings/one/thresholds.h"
+#include "ledger/kinds/work_kind.h"
 
 namespace jarvis::findings {
 namespace {
@@ -30,16 +34,16 @@ Fact Count(std::string key, double value) {
   return {std::move(key), static_cast<std::int64_t>(value), {}};
 }
 
-std::optional<Cause> FewRows(const Calls& calls, const WorkContext& work,
-                             const CauseContext& context, double units, const Operation& o) {
+std::optional<Cause> FewRows(const Calls& calls, const WorkContext& work, double units,
+                             const Operation& o) {
   // Elsewhere nothing makes the kernel anew.
   if (!work.CanCompile()) return std::nullopt;
   if (ShortestUs(calls, o, o.gpu.front()) < limits::kFewBlocksUs) return std::nullopt;
-  const auto blocks = context.BlocksOf(o.gpu.front());
-  if (!blocks || *blocks >= limits::kFewRowsShare * units) return std::nullopt;
+  const auto blocks = BlocksOf(calls.trace, o.gpu.front());
+  if (!blocks || static_cast<double>(*blocks) >= limits::kFewRowsShare * units) return std::nullopt;
   Cause cause{Pattern::kFewRowsNorm, "rows", {}, {}, {}, {}};
   cause.facts = {
-      Count("blocks", *blocks),
+      Count("blocks", static_cast<double>(*blocks)),
       Count("compute_units", units),
       {"kernel",
        o.kernels.empty() ? std::string()
@@ -66,36 +70,53 @@ bool IsRated(Kind kind, const Operation& o) {
   return o.efficiency.percent && (product || percent >= limits::kAcceptable);
 }
 
+// Its grid is the library's choice; those who use it can only give it other work.
+bool IsOfLibrary(std::string_view kernel) {
+  const std::string_view library = ledger::ClassifyKernelName(kernel).library;
+  return !library.empty() && library != "generic" && library != "triton_handwritten";
+}
+
 }  // namespace
 
-std::optional<Cause> FewBlocksCause(const Calls& calls, const WorkContext& work,
-                                    const CauseContext& context, Kind kind, const Operation& o) {
-  const auto units = context.compute_units();
-  if (!units || o.gpu.empty()) return std::nullopt;
+std::optional<Cause> FewBlocksCause(const Calls& calls, const WorkContext& work, Kind kind,
+                                    const Operation& o) {
+  const auto compute_units = ComputeUnitsOf(calls.trace);
+  if (!compute_units || o.gpu.empty()) return std::nullopt;
+  const auto units = static_cast<double>(*compute_units);
   if (kind == Kind::kNorm) {
-    if (auto cause = FewRows(calls, work, context, *units, o)) return cause;
+    if (auto cause = FewRows(calls, work, units, o)) return cause;
   }
   if (IsRated(kind, o) || IsCollective(o)) return std::nullopt;
   const trace::EventStore& events = calls.trace.events();
   Cause cause{Pattern::kFewBlocks, {}, {}, {}, {}, {}};
-  double most = 0;
+  double most = 0, library_us = 0;
   for (const trace::EventIndex e : o.gpu) {
-    const auto blocks = context.BlocksOf(e);
+    const auto recorded = BlocksOf(calls.trace, e);
+    const auto blocks = static_cast<double>(recorded.value_or(0));
     const double us = trace::MicrosOf(events[e].dur_ns);
-    if (!blocks || us < limits::kFewBlocksAnyUs || *blocks > limits::kFewBlocksShare * *units)
+    if (!recorded || us < limits::kFewBlocksAnyUs || blocks > limits::kFewBlocksShare * units)
       continue;
     cause.gpu.push_back(e);
     cause.gpu_us += us;
-    most = std::max(most, *blocks);
+    library_us += IsOfLibrary(events.name(e)) ? us : 0;
+    most = std::max(most, blocks);
   }
   if (cause.gpu_us < limits::kFewBlocksTime * o.gpu_us) return std::nullopt;
   cause.group = o.id;  // each kernel has a way out of its own
-  cause.facts = {Count("blocks", most), Count("units", *units), Count("idle", *units - most)};
+  cause.facts = {Count("blocks", most), Count("units", units), Count("idle", units - most)};
   const double mean_us = cause.gpu_us / static_cast<double>(cause.gpu.size());
-  const double left = std::max(most / *units, limits::kLaunchFloorUs / mean_us);
+  const double left = std::max(most / units, limits::kLaunchFloorUs / mean_us);
   cause.a = Target{{0, (1 - left) / 2, 1 - left},
                    "all compute units busy, at most",
                    "blocks against compute units"};
+  if (2 * library_us > cause.gpu_us) {
+    // What a user cannot write anew is only worth a word where it is a line of its own.
+    if (cause.gpu_us * 100 < limits::kLineShare * calls.computation_us) return std::nullopt;
+    cause.pattern = Pattern::kFewBlocksLibrary;
+    if (kind == Kind::kConvolution || ContainsNoCase(o.kernels.front().name, "batch_norm"))
+      cause.facts.push_back({"layout", "use NHWC (`memory_format=torch.channels_last`)", "words"});
+    if (work.CanCompile()) cause.b = cause.a;
+  }
   return cause;
 }
 

@@ -9,8 +9,8 @@
 
 #include "base/number_text.h"
 #include "base/text.h"
+#include "findings/one/grid_blocks.h"
 #include "findings/one/kernel_categories.h"
-#include "findings/one/moe_weights.h"
 #include "findings/one/structure_maker.h"
 
 namespace jarvis::findings {

@@ -13,6 +13,8 @@
 #include "findings/one/analysis.h"
 #include "findings/one/calls.h"
 #include "findings/one/estimates.h"
+#include "findings/one/grid_blocks.h"
+#include "findings/one/kernel_roles.h"
 #include "findings/one/predicates.h"
 #include "findings/one/product_kernels.h"
 #include "findings/one/structure_maker.h"
@@ -25,8 +27,6 @@ namespace {
 
 using levers::LineRule;
 using trace::EventIndex;
-
-constexpr std::size_t kBeside = 2;  // so many kernels before or after it on its stream
 
 bool Names(const std::vector<std::string>& list, std::string_view name) {
   return list.empty() || std::find(list.begin(), list.end(), name) != list.end();
@@ -49,11 +49,10 @@ class LineFixFinder {
         taken_(std::move(sized)),
         facts_{context, calls.platform, 0},
         streams_(WorkByStream(calls)),
-        beside_attention_(events_.size()) {}
+        roles_(FindKernelRoles(calls, kinds, streams_)) {}
 
   std::vector<Finding> Run() {
     FindArchitecture();
-    FindBesideAttention();
     for (const LineRule& rule : levers::Shipped().lines()) {
       if (AllHold(rule.when, facts_)) Try(rule);
     }
@@ -73,17 +72,6 @@ class LineFixFinder {
     facts_.architecture = std::max(facts_.architecture, own);
   }
 
-  void FindBesideAttention() {
-    for (const std::vector<EventIndex>& work : streams_) {
-      for (std::size_t at = 0; at < work.size(); ++at) {
-        if (kinds_.Of(work[at]).kind != ledger::WorkKind::kAttention) continue;
-        const std::size_t end = std::min(work.size(), at + kBeside);
-        for (std::size_t near = at - std::min(at, kBeside + 1); near < end; ++near)
-          beside_attention_[work[near]] = true;
-      }
-    }
-  }
-
   bool IsRated(EventIndex e) const {
     const std::uint32_t call = calls_.call_of[e];
     if (call == kNone || calls_.place_of[call].category == kNone) return false;
@@ -100,7 +88,10 @@ class LineFixFinder {
     if (!HasPart(rule.names, events_.name(e))) return false;
     return rule.kernels.empty() ||
            AllHold(rule.kernels,
-                   KernelFacts{calls_.trace.IsReplayed(e), IsRated(e), beside_attention_[e]});
+                   KernelFacts{
+                       calls_.trace.IsReplayed(e), IsRated(e), roles_.beside_attention[e],
+                       kind.kind == ledger::WorkKind::kConvolution || roles_.helps_convolution[e],
+                       roles_.adds_gradient[e], HasFewBlocks(calls_.trace, e)});
   }
 
   void Try(const LineRule& rule) {
@@ -134,6 +125,7 @@ class LineFixFinder {
     struct OfName {
       double us = 0;
       std::size_t calls = 0;
+      EventIndex longest = trace::kNoEvent;
     };
     std::map<std::string, OfName> names;
     for (const EventIndex e : gpu) {
@@ -141,6 +133,8 @@ class LineFixFinder {
       OfName& one = names[analysis::ShortKernelName(events_.name(e))];
       one.us += trace::MicrosOf(events_[e].dur_ns);
       ++one.calls;
+      if (one.longest == trace::kNoEvent || events_[e].dur_ns > events_[one.longest].dur_ns)
+        one.longest = e;
     }
     const auto most =
         std::max_element(names.begin(), names.end(),
@@ -150,6 +144,12 @@ class LineFixFinder {
     std::vector<Fact> facts = {
         StructureText("kernel", most->first),
         NumberFact("kernel_us", most->second.us / static_cast<double>(most->second.calls), "us")};
+    if (HasFewBlocks(calls_.trace, most->second.longest)) {
+      facts.push_back(StructureCount(
+          "blocks", static_cast<std::size_t>(*BlocksOf(calls_.trace, most->second.longest))));
+      facts.push_back(
+          StructureCount("units", static_cast<std::size_t>(*ComputeUnitsOf(calls_.trace))));
+    }
     Finding f = StructureFinding(calls_, rule.pattern, "Kernels", most->first, std::move(gpu), part,
                                  {{}, row->target, row->source}, std::move(facts));
     f.other_kernels = names.size() - 1;
@@ -174,7 +174,7 @@ class LineFixFinder {
   std::vector<bool> taken_;
   TraceFacts facts_;
   const std::vector<std::vector<EventIndex>> streams_;
-  std::vector<bool> beside_attention_;  // by GPU event
+  const KernelRoles roles_;
   std::vector<Finding> out_;
 };
 

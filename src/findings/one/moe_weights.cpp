@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "findings/one/grid_blocks.h"
 #include "findings/one/thresholds.h"
 #include "trace/json_text.h"
 
@@ -46,22 +47,6 @@ std::optional<double> BytesOfElement(std::string_view type) {
   if (type == "bf16" || type == "fp16") return 2;
   return std::nullopt;
 }
-
-}  // namespace
-
-std::optional<std::int64_t> GridBlocksOf(const trace::EventStore& events, EventIndex kernel) {
-  std::int64_t blocks = 1;
-  const auto grid =
-      trace::ElementsOf(trace::MemberOf(events.text(events.args_of(kernel).other), "grid"));
-  for (const std::string_view size : grid) {
-    const auto number = trace::IntegerOf(size);
-    if (!number || *number <= 0 || *number > (1 << 30)) return std::nullopt;
-    blocks *= *number;
-  }
-  return grid.empty() ? std::nullopt : std::optional(blocks);
-}
-
-namespace {
 
 // Triton's kernels: "_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1_swiglu".
 std::optional<GroupedProduct> TritonProductOf(const trace::EventStore& events, EventIndex kernel) {

@@ -24,7 +24,4 @@ void RateMoeByWeights(const Calls& calls, std::vector<CategoryAnalysis>* categor
 void AddExpertReads(const Calls& calls, trace::EventIndex down, double up_us, double down_us,
                     Cause* cause);
 
-// How many blocks a kernel's grid has; absent where none is recorded.
-std::optional<std::int64_t> GridBlocksOf(const trace::EventStore& events, trace::EventIndex kernel);
-
 }  // namespace jarvis::findings

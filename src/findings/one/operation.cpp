@@ -6,7 +6,7 @@
 namespace jarvis::findings {
 
 std::string_view BoundText(Bound bound) {
-  return EnumText({"compute", "memory", "unknown", "unmodeled"}, bound);
+  return EnumText({"compute", "memory", "unknown", "unmodeled", "few_blocks"}, bound);
 }
 
 std::string_view BandText(Band band) {

@@ -18,8 +18,10 @@ enum class Bound : std::uint8_t {
   kMemory,
   kUnknown,    // a model, but no platform to hold it against
   kUnmodeled,  // no model, or one that says too little
+  kFewBlocks,  // neither: its grids leave most compute units idle
 };
-std::string_view BoundText(Bound bound);  // "compute", "memory", "unknown", "unmodeled"
+std::string_view BoundText(
+    Bound bound);  // "compute", "memory", "unknown", "unmodeled", "few_blocks"
 
 // The users' bands; see limits::kExcellent and those after it.
 enum class Band : std::uint8_t { kExcellent, kGood, kAcceptable, kInvestigate, kUnknown, kAnomaly };

@@ -34,7 +34,10 @@ constexpr Predicate<TraceFacts> kOfTrace[] = {
 };
 
 constexpr Predicate<KernelFacts> kOfKernel[] = {
+    {"adds gradient", [](const KernelFacts& f) { return f.adds_gradient; }},
     {"beside attention", [](const KernelFacts& f) { return f.beside_attention; }},
+    {"few blocks", [](const KernelFacts& f) { return f.few_blocks; }},
+    {"of convolution", [](const KernelFacts& f) { return f.of_convolution; }},
     {"rated", [](const KernelFacts& f) { return f.rated; }},
     {"replayed", [](const KernelFacts& f) { return f.replayed; }},
 };

@@ -23,7 +23,10 @@ struct TraceFacts {
 struct KernelFacts {
   bool replayed = false;          // launched by a graph's replay
   bool rated = false;             // how far it is from what the device can do is known
-  bool beside_attention = false;  // attention is among its neighbours on the stream
+  bool beside_attention = false;  // these three: see KernelRoles
+  bool of_convolution = false;    // or it is one
+  bool adds_gradient = false;
+  bool few_blocks = false;  // fewer than the GPU has compute units, for long
 };
 
 // Whether all hold; "!" before a name: whether it does not. False where one is not known.

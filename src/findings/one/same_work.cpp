@@ -12,7 +12,7 @@
 
 #include "base/median.h"
 #include "base/number_text.h"
-#include "findings/one/moe_weights.h"
+#include "findings/one/grid_blocks.h"
 #include "findings/one/structure_maker.h"
 
 namespace jarvis::findings {

@@ -193,7 +193,10 @@ inline constexpr double kFusedTimeMost = 2;
 // FLOPs a byte beyond which 16-bit products are bound by arithmetic on every device of
 // platforms.json.
 inline constexpr double kRidgeOfAll = 400;
-inline constexpr double kSiblingUs = 20;        // shorter products are launch and tail
+inline constexpr double kSiblingUs = 20;  // shorter products are launch and tail
+inline constexpr std::size_t kMakersMin =
+    4;  // calls of one kind that a rule about neighbours needs
+inline constexpr double kMostOfMakers = 0.9;    // of them it must hold for
 inline constexpr double kFewQueries = 32;       // queries of a call, with
 inline constexpr double kFewQueriesKeys = 16;   // ... this many times as many keys
 inline constexpr double kFewBlocksUs = 10;      // a kernel of few blocks takes at least

@@ -1,0 +1,26 @@
+// How many blocks a kernel's grid has, and how many compute units there are for them. Internal to
+// the layer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "session/loaded_trace.h"
+
+namespace jarvis::findings {
+
+// The product of the recorded grid, whatever it counts; absent: none is recorded.
+std::optional<std::int64_t> GridBlocksOf(const trace::EventStore& events, trace::EventIndex kernel);
+
+// The blocks of a kernel. Grids of ROCm's extended launches, which MIOpen and Tensile use, count
+// work-items: they are divided by the block. Absent: not recorded, or they do not divide.
+std::optional<std::int64_t> BlocksOf(const session::LoadedTrace& trace, trace::EventIndex kernel);
+
+// Of the first device; absent: not recorded.
+std::optional<std::int64_t> ComputeUnitsOf(const session::LoadedTrace& trace);
+
+// A kernel of limits::kFewBlocksAnyUs or more whose grid has fewer blocks than there are compute
+// units: some have nothing to do all the time, and neither memory nor arithmetic is its limit.
+bool HasFewBlocks(const session::LoadedTrace& trace, trace::EventIndex kernel);
+
+}  // namespace jarvis::findings
