@@ -455,6 +455,12 @@ std::string ToldTable(const findings::Analysis& analysis) {
     table.Row({"Longest of equal GEMMs", fmt::format("{:.0f} µs", calls->max_us),
                std::string(kAbsentText)});
   }
+  if (const auto& one = analysis.slow_instance) {
+    const std::string time = one->of_gpu ? "GPU time" : "host time";
+    row((Capitalised(time) + " per call of " + Code(one->module, 60)).c_str(), one->ms);
+    row((Capitalised(time) + " per call of its siblings, median").c_str(), one->usual_ms);
+    row("Difference of both", one->ms - one->usual_ms);
+  }
   if (analysis.wall.together_ms) {
     table.Row({"All recommendations together", TogetherRange(analysis), TogetherShare(analysis)});
   } else if (analysis.combined.savings_ms.high > 0) {

@@ -464,6 +464,7 @@ std::string DataTable(std::span<const findings::Operation* const> operations) {
     const findings::Efficiency& efficiency = op->efficiency;
     const bool known = efficiency.bound == findings::Bound::kCompute ||
                        efficiency.bound == findings::Bound::kMemory;
+    const bool few = efficiency.bound == findings::Bound::kFewBlocks;
     table.Row(
         {Code(op->name, 80), CellOfText(op->args), LauncherText(*op), KernelText(*op),
          Digits(op->gpu_us / 1000),
@@ -472,6 +473,7 @@ std::string DataTable(std::span<const findings::Operation* const> operations) {
          efficiency.flops_per_byte ? Digits(*efficiency.flops_per_byte) : std::string(kAbsentText),
          EfficiencyText(efficiency),
          known ? std::string(findings::BoundText(efficiency.bound)) + "-bound"
+         : few ? std::string("too few blocks")
                : std::string(kAbsentText)});
   }
   return table.text() + "\n";

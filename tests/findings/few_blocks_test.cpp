@@ -75,6 +75,17 @@ TEST_CASE("a library chooses its grids: its users give it other work or compile"
   CHECK(OfLibrary(Analyze(CallsOf("my::sum", kReduce, 67, 97), "H100", kUnits)) == nullptr);
 }
 
+TEST_CASE("a kernel that somebody wrote is theirs, whatever library uses it") {
+  CHECK(FewBlocks(Analyze(CallsOf("sglang::scaled_mm", "_block_scaled_block_gemm", 18, 97), "H100",
+                          kUnits)) != nullptr);
+  const Analyzed attention = Analyze(
+      CallsOf("aten::_scaled_dot_product_flash_attention", "attn_fwd", 18, 97), "H100", kUnits);
+  const Finding* finding = OfLibrary(attention);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->change_a.has_value());
+  CHECK_FALSE(finding->change_b.has_value());  // the compiler calls the same kernels
+}
+
 TEST_CASE("ROCm's extended launches count work-items, others blocks") {
   const auto has = [](std::string_view launch, int grid) {
     TraceText text;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -70,10 +71,13 @@ bool IsRated(Kind kind, const Operation& o) {
   return o.efficiency.percent && (product || percent >= limits::kAcceptable);
 }
 
-// Its grid is the library's choice; those who use it can only give it other work.
-bool IsOfLibrary(std::string_view kernel) {
+// Its grid is the library's choice; those who call it can only give it other work.
+bool IsOfLibrary(std::string_view op, std::string_view kernel) {
+  static constexpr std::string_view kLibraries[] = {"cublas_cutlass", "cudnn", "hipblaslt_tensile",
+                                                    "miopen", "pytorch_native"};
   const std::string_view library = ledger::ClassifyKernelName(kernel).library;
-  return !library.empty() && library != "generic" && library != "triton_handwritten";
+  return op.starts_with("aten::") ||
+         std::find(std::begin(kLibraries), std::end(kLibraries), library) != std::end(kLibraries);
 }
 
 }  // namespace
@@ -98,7 +102,7 @@ std::optional<Cause> FewBlocksCause(const Calls& calls, const WorkContext& work,
       continue;
     cause.gpu.push_back(e);
     cause.gpu_us += us;
-    library_us += IsOfLibrary(events.name(e)) ? us : 0;
+    library_us += IsOfLibrary(o.name, events.name(e)) ? us : 0;
     most = std::max(most, blocks);
   }
   if (cause.gpu_us < limits::kFewBlocksTime * o.gpu_us) return std::nullopt;
@@ -110,12 +114,14 @@ std::optional<Cause> FewBlocksCause(const Calls& calls, const WorkContext& work,
                    "all compute units busy, at most",
                    "blocks against compute units"};
   if (2 * library_us > cause.gpu_us) {
-    // What a user cannot write anew is only worth a word where it is a line of its own.
-    if (cause.gpu_us * 100 < limits::kLineShare * calls.computation_us) return std::nullopt;
+    // A small GEMM has few tiles, and nothing to gain.
+    if (kind == Kind::kGemm && cause.gpu_us * 100 < limits::kLineShare * calls.computation_us)
+      return std::nullopt;
     cause.pattern = Pattern::kFewBlocksLibrary;
     if (kind == Kind::kConvolution || ContainsNoCase(o.kernels.front().name, "batch_norm"))
       cause.facts.push_back({"layout", "use NHWC (`memory_format=torch.channels_last`)", "words"});
-    if (work.CanCompile()) cause.b = cause.a;
+    // The compiler calls the same kernels of attention.
+    if (work.CanCompile() && kind != Kind::kSdpa) cause.b = cause.a;
   }
   return cause;
 }
