@@ -550,11 +550,10 @@ const CategoryAnalysis* Analysis::FindCategory(std::string_view key) const {
 const Operation* Analysis::FindOperation(std::string_view id) const {
   const CategoryAnalysis* category = FindCategory(id.substr(0, id.rfind('.')));
   if (category == nullptr) return nullptr;
-  // Operations are numbered as they stand.
   const auto number = ParseInt(id.substr(std::min(id.size(), id.rfind('.') + 1)));
   if (number && *number >= 1 && static_cast<std::size_t>(*number) <= category->operations.size()) {
     const Operation& there = category->operations[static_cast<std::size_t>(*number) - 1];
-    if (there.id == id) return &there;
+    if (there.id == id) return &there;  // they are numbered as they stand
   }
   const auto found = std::find_if(category->operations.begin(), category->operations.end(),
                                   [&](const Operation& operation) { return operation.id == id; });
