@@ -121,7 +121,10 @@ std::optional<Cause> FewBlocksCause(const Calls& calls, const WorkContext& work,
     if (kind == Kind::kConvolution || ContainsNoCase(o.kernels.front().name, "batch_norm"))
       cause.facts.push_back({"layout", "use NHWC (`memory_format=torch.channels_last`)", "words"});
     // The compiler calls the same kernels of attention.
-    if (work.CanCompile() && kind != Kind::kSdpa) cause.b = cause.a;
+    if (work.CanCompile() && kind != Kind::kSdpa) {
+      cause.b = cause.a;
+      cause.facts.push_back({"place", "it", "words"});
+    }
   }
   return cause;
 }

@@ -354,7 +354,8 @@ class HostFindingMaker {
     place.name = phase.name;
     place.count = phase.launches;
     place.ms = phase.host_ms();
-    place.idle_ms = phase.launch_ms;
+    // The host is on its way to it as well, in no phase: that is no time of its own.
+    place.idle_ms = std::min(phase.launch_ms, phase.host_ms());
     place.launch_us = phase.launch_us;
     place.kernel_us = phase.kernel_us;
     return place;
@@ -417,11 +418,7 @@ class HostFindingMaker {
       cause.total_ms += phase.launch_ms;
       spans.insert(spans.end(), phase.spans.begin(), phase.spans.end());
       gaps.insert(gaps.end(), phase.gaps.begin(), phase.gaps.end());
-      // The pace is one that launches have.
-      const auto weight = [](const IdlePhase& one) {
-        return std::pair(one.launch_us > 0, one.launch_ms);
-      };
-      if (most == nullptr || weight(phase) > weight(*most)) most = &phase;
+      if (most == nullptr || phase.launch_ms > most->launch_ms) most = &phase;
       // A single launch has no pace.
       if (!phase.name.empty() && phase.launch_us > 0) cause.places.push_back(PlaceOf(phase));
     }

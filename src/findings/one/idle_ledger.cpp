@@ -167,7 +167,8 @@ class LedgerMaker {
     }
   }
 
-  // A late launch is due to where the host was until then; behind it, to where it was launched.
+  // A late launch is due to the phase in which the host was until then; in none, and behind the
+  // launch, to that which launched.
   void AddLate(const TimePieces& idle, std::int64_t launch_ns) {
     const std::size_t last = PhaseAt(launch_ns);
     for (const TimePiece& piece : idle) {
@@ -180,12 +181,11 @@ class LedgerMaker {
         const std::int64_t begin = std::max(now, next->span.start);
         const std::int64_t end = std::min(until, next->span.end);
         if (end <= begin) continue;
-        AddLatePiece({now, begin}, 0);
+        AddLatePiece({now, begin}, last);
         AddLatePiece({begin, end}, next->place);
         now = end;
       }
-      AddLatePiece({now, until}, 0);
-      AddLatePiece({until, piece.end}, last);
+      AddLatePiece({now, piece.end}, last);
     }
   }
 
