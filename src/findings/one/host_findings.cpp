@@ -354,7 +354,7 @@ class HostFindingMaker {
     place.name = phase.name;
     place.count = phase.launches;
     place.ms = phase.host_ms();
-    // The host is on its way to it as well, in no phase: that is no time of its own.
+    // Idle time before its first launch may be that of others: no more than its host's is its own.
     place.idle_ms = std::min(phase.launch_ms, phase.host_ms());
     place.launch_us = phase.launch_us;
     place.kernel_us = phase.kernel_us;

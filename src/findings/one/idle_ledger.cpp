@@ -153,49 +153,20 @@ class LedgerMaker {
     const bool queued = events_[launch].end_ns() + kInTimeNs < gap.start;
     if (queued || gap.end - gap.start < kFollowNs) return;
     IdlePhase& phase = out_.phases[PhaseAt(at)];
+    phase.gaps.insert(phase.gaps.end(), left.begin(), left.end());
     if (const auto wait = WaitAt(gap.start)) {
-      phase.gaps.insert(phase.gaps.end(), left.begin(), left.end());
       out_.wait_ms[*wait] += ms;
       phase.sync_ms += ms;
       ++phase.waits;
       return;
     }
-    AddLate(left, at);
+    // Of a single step idle is what lies within its GPU work, as in every other sum.
+    const bool single = windows_.size() == 1;
+    phase.launch_ms += single ? ms - MsOfPieces(Subtract(left, windows_)) : ms;
     if (const auto end_ms = EarlyEnd(gap)) {
       phase.early_ms += ms;
       phase.early_until_ms = std::max(phase.early_until_ms, *end_ms);
     }
-  }
-
-  // A late launch is due to the phase in which the host was until then; in none, and behind the
-  // launch, to that which launched.
-  void AddLate(const TimePieces& idle, std::int64_t launch_ns) {
-    const std::size_t last = PhaseAt(launch_ns);
-    for (const TimePiece& piece : idle) {
-      std::int64_t now = piece.start;
-      const std::int64_t until = std::clamp(launch_ns, piece.start, piece.end);
-      auto next = std::partition_point(phase_spans_.begin(), phase_spans_.end(),
-                                       [&](const Placed& one) { return one.span.start <= now; });
-      if (next != phase_spans_.begin()) --next;
-      for (; next != phase_spans_.end() && next->span.start < until; ++next) {
-        const std::int64_t begin = std::max(now, next->span.start);
-        const std::int64_t end = std::min(until, next->span.end);
-        if (end <= begin) continue;
-        AddLatePiece({now, begin}, last);
-        AddLatePiece({begin, end}, next->place);
-        now = end;
-      }
-      AddLatePiece({now, piece.end}, last);
-    }
-  }
-
-  void AddLatePiece(const TimePiece& piece, std::size_t place) {
-    if (piece.end <= piece.start) return;
-    IdlePhase& phase = out_.phases[place];
-    phase.gaps.push_back(piece);
-    // Of a single step idle is what lies within its GPU work, as in every other sum.
-    const TimePieces one = {piece};
-    phase.launch_ms += MsOfPieces(windows_.size() == 1 ? Intersect(one, windows_) : one);
   }
 
   std::optional<std::size_t> SectionOf(const TimePiece& gap) const {
