@@ -273,15 +273,13 @@ class PhaseTeller {
              std::string(iteration_name_));
   }
 
-  // Without a backward pass: of a training step that was cut short, or of inference that records a
-  // graph which nobody uses. Some libraries turn autograd on for a few ops of their own.
+  // Some libraries turn it on for a few ops of their own.
   bool AutogradIsOn() const {
     constexpr double kPart = 0.1;  // of all ops
-    std::uint64_t ops = 0;
+    double ops = 0;
     for (const NamedWork& op : facts_.ops)
-      ops += op.count;
-    return facts_.autograd_ops > 0 &&
-           static_cast<double>(facts_.autograd_ops) >= kPart * static_cast<double>(ops);
+      ops += static_cast<double>(op.count);
+    return ops > 0 && static_cast<double>(facts_.autograd_ops) >= kPart * ops;
   }
 
   // What no backward op was seen of.
