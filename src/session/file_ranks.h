@@ -18,8 +18,11 @@ struct FileRanks {
   std::vector<std::int64_t> ranks;
   std::vector<std::vector<bool>> tracks;  // by rank: which tracks of the trace are its
   bool assumed = false;                   // they are counted in the order of the file
+  bool devices = false;                   // they are the devices of one process
+  bool left_out = false;                  // the file holds GPU work of no rank
 
-  bool several() const { return ranks.size() > 1; }
+  // Whether a rank of it is less than all of it.
+  bool several() const { return ranks.size() > 1 || (ranks.size() == 1 && left_out); }
 };
 FileRanks RanksOf(const LoadedTrace& trace);
 
