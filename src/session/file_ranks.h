@@ -33,8 +33,8 @@ std::vector<RankWork> WorkOfRanks(const LoadedTrace& trace, const FileRanks& ran
 inline constexpr double kRanksAlike = 0.01;
 
 // The rank that an analysis of one of them is about: the one that works longest while nothing but
-// its own work keeps it, as the others wait for it. Of ranks that are alike the lowest. Absent: the
-// file is one rank.
+// its own work keeps it, as the others wait for it. Of ranks that are alike the lowest. Absent:
+// there are none.
 std::optional<std::int64_t> RankThatBounds(const std::vector<RankWork>& work);
 
 // The trace as if its file had held that rank only. Errors: kBadValue, which lists the ranks.
