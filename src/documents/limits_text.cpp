@@ -158,9 +158,18 @@ class LimitFinder {
     constexpr double kComputes = 15;  // percent of the base
     const double computes_ms = static_cast<double>(in_.base.balance.computation_ns) / 1e6;
     if (!HasQuality("no_shapes") || in_.base.Percent(computes_ms) < kComputes) return;
-    Add("No shapes were recorded, so efficiency against the roofline is unknown, and savings of "
-        "kernels are estimated from their durations. Record next: the same steps with "
-        "`record_shapes=True`.");
+    Add(fmt::format(
+        "No shapes were recorded, so efficiency against the roofline is unknown, and savings of "
+        "kernels are estimated from their durations. Record next: {}.",
+        RecordOf("no_shapes", "the same steps with ")));
+  }
+
+  // What would have recorded it: a setting, of `what`, or a sentence of its own.
+  std::string RecordOf(std::string_view code, std::string_view what) const {
+    const auto found = std::ranges::find(in_.quality, code, &findings::Quality::code);
+    if (found == in_.quality.end()) return "";
+    const bool setting = found->record.find(' ') == std::string::npos;
+    return setting ? fmt::format("{}{}", what, Code(found->record)) : found->record;
   }
 
   // Nothing to change has a place in the code.
@@ -168,9 +177,10 @@ class LimitFinder {
     const bool none = HasQuality("no_stacks");
     const bool told = HasQuality("silent_host");
     if (!none || told || in_.findings.empty() || findings::IsOfStart(in_)) return;
-    Add("No Python stacks were recorded, so no recommendation names a line of code. Record next: "
-        "one "
-        "more short run with `with_stack=True`.");
+    Add(fmt::format(
+        "No Python stacks were recorded, so no recommendation names a line of code. Record next: "
+        "{}.",
+        RecordOf("no_stacks", "one more short run with ")));
   }
 
   const findings::Analysis& in_;

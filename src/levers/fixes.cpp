@@ -124,6 +124,23 @@ Status TakeParts(const At& at, const element& value, LineRule* out) {
   return {};
 }
 
+// The member "elsewhere": texts by framework, of which `keys` are allowed.
+Status TakeElsewhere(const At& at, const element& value, bool action, std::vector<Elsewhere>* out) {
+  object frameworks;
+  if (value.get(frameworks) != simdjson::SUCCESS) return at.Bad("elsewhere", "an object");
+  for (const auto [name, member] : frameworks) {
+    object texts;
+    if (member.get(texts) != simdjson::SUCCESS) return at.Bad(name, "an object of texts");
+    Elsewhere& one = out->emplace_back();
+    one.framework = name;
+    for (const auto [key, text] : texts) {
+      JV_TRY(action ? TakeText(at, key, text, {{"what", &one.what}, {"why", &one.why}})
+                    : TakeText(at, key, text, {{"path_a", &one.path_a}, {"path_b", &one.path_b}}));
+    }
+  }
+  return {};
+}
+
 // The member "line" of a fix.
 Status TakeLine(const At& at, const element& value, LineRule* out) {
   object fields;
@@ -162,6 +179,7 @@ class FixReader {
     RuleRow row;
     const std::initializer_list<TextKey> keys = {{"id", &info.key, true},
                                                  {"label", &info.what, true},
+                                                 {"framework", &row.framework},
                                                  {"signature", &row.signature},
                                                  {"evidence", &row.evidence},
                                                  {"path_a", &row.path_a},
@@ -179,6 +197,8 @@ class FixReader {
         LineRule& line = out->lines_.emplace_back();
         JV_TRY(TakeLine(at, value, &line));
         line.pattern = static_cast<Pattern>(out->patterns_.size());
+      } else if (key == "elsewhere") {
+        JV_TRY(TakeElsewhere(at, value, false, &row.elsewhere));
       } else if (key == "notable") {
         if (value.get(info.notable) != simdjson::SUCCESS) return at.Bad(key, "true or false");
       } else if (key == "order" || key == "section") {
@@ -218,10 +238,14 @@ class FixReader {
     AdviceInfo info;
     std::string path;
     const std::initializer_list<TextKey> keys = {
-        {"id", &info.key, true}, {"path", &path, true},        {"what", &info.what, true},
-        {"why", &info.why},      {"action", &info.action.key}, {"part_of", &info.action.part_of}};
+        {"id", &info.key, true},       {"path", &path, true},
+        {"what", &info.what, true},    {"why", &info.why},
+        {"action", &info.action.key},  {"part_of", &info.action.part_of},
+        {"framework", &info.framework}};
     for (const auto [key, value] : fields) {
-      if (key == "most") {
+      if (key == "elsewhere") {
+        JV_TRY(TakeElsewhere(at, value, true, &info.elsewhere));
+      } else if (key == "most") {
         if (value.get(info.most) != simdjson::SUCCESS || !(info.most > 0) || info.most > 1)
           return at.Bad(key, "a number above 0, at most 1");
       } else {
@@ -249,6 +273,30 @@ class FixReader {
                      [&](const LineRule& a, const LineRule& b) {
                        return out->Of(a.pattern).order < out->Of(b.pattern).order;
                      });
+  }
+
+  static Fixes Translated(const Fixes& fixes, std::string_view framework) {
+    const auto there = [&](const auto& of) {
+      const auto found = std::ranges::find(of.elsewhere, framework, &Elsewhere::framework);
+      return found == of.elsewhere.end() ? Elsewhere() : *found;
+    };
+    Fixes out = fixes;
+    for (RuleRow& row : out.rules_) {
+      if (row.framework.empty()) continue;
+      const Elsewhere other = there(row);
+      row.path_a = other.path_a;
+      row.path_b = other.path_b;
+      row.action_a.facts = ShortFormFacts(row.path_a);
+      row.action_b.facts = ShortFormFacts(row.path_b);
+    }
+    for (AdviceInfo& info : out.advices_) {
+      if (info.framework.empty()) continue;
+      const Elsewhere other = there(info);
+      info.what = other.what;
+      if (!other.why.empty()) info.why = other.why;
+      info.action.facts = ShortFormFacts(info.what);
+    }
+    return out;
   }
 
   // One entry of a user's file.
@@ -361,6 +409,18 @@ const Fixes& Shipped() {
     return *std::move(made);
   }();
   return fixes;
+}
+
+Fixes ForFramework(const Fixes& fixes, std::string_view framework) {
+  return FixReader::Translated(fixes, framework);
+}
+
+bool IsKnownIn(Advice advice, std::string_view framework) {
+  const AdviceInfo& info = Info(advice);
+  return framework.empty() || info.framework.empty() ||
+         std::ranges::any_of(info.elsewhere, [&](const Elsewhere& one) {
+           return one.framework == framework && !one.what.empty();
+         });
 }
 
 Result<std::shared_ptr<const Fixes>> ShippedWith(std::string_view file, std::string_view json) {

@@ -43,8 +43,18 @@ struct Action {
   std::vector<std::string> facts;  // those that the short form names
 };
 
+// What a fix says to users of another framework than the one that its own texts are for; a text
+// that is empty is not known there.
+struct Elsewhere {
+  std::string framework;       // "JAX", "TensorFlow"
+  std::string path_a, path_b;  // of a fix
+  std::string what, why;       // of an action
+};
+
 struct RuleRow {
   Pattern pattern = Pattern::kCount;
+  std::string framework;  // whose settings or API its paths name; empty: they hold anywhere
+  std::vector<Elsewhere> elsewhere;
   std::string signature;  // what in the trace makes it one
   // Texts with {key} for the finding's facts. Evidence goes on after "... takes 3 ms"; an empty
   // path is one that is not known to help.
@@ -83,6 +93,8 @@ struct AdviceInfo {
   Path path = Path::kA;
   double most = 1;  // of the time that it is about: what can go at most
   Action action;
+  std::string framework;  // as of a fix
+  std::vector<Elsewhere> elsewhere;
 };
 
 // The texts of all fixes: ours, or ours with a user's over them.
@@ -129,6 +141,13 @@ inline const RuleRow* RuleOf(Pattern pattern) {
 inline Path PathOf(Advice advice) {
   return Info(advice).path;
 }
+
+// The same for a recording of another framework than PyTorch: what only PyTorch has is said as it
+// is done there, or not at all (its text is empty). `framework`: a name as Recording::framework has
+// it.
+Fixes ForFramework(const Fixes& fixes, std::string_view framework);
+// Whether an action can be taken there. Threads: any.
+bool IsKnownIn(Advice advice, std::string_view framework);
 
 // For sets and maps: in which order patterns are told.
 struct InOrder {

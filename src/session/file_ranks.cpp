@@ -53,13 +53,18 @@ bool KeepProcesses(const trace::EventStore& events, trace::Metadata* metadata) {
 FileRanks RanksOf(const LoadedTrace& trace) {
   const analysis::MergedRanks merged = analysis::FindMergedRanks(
       trace.events(), trace.track_names(), trace.tree().launch_processes());
-  FileRanks found{merged.Ranks(), {}, merged.assumed};
+  FileRanks found{merged.Ranks(),
+                  {},
+                  merged.assumed,
+                  merged.devices,
+                  std::ranges::count(merged.of_track, analysis::MergedRanks::kLeftOut) > 0};
   // Of one process that drives several devices the host is every rank's.
   const bool one_host = !trace.tree().launch_processes().several();
   for (const std::int64_t rank : found.ranks) {
     std::vector<bool>& of = found.tracks.emplace_back(merged.of_track.size());
     for (std::size_t track = 0; track < of.size(); ++track)
-      of[track] = merged.of_track[track] == rank || (one_host && merged.of_track[track] < 0);
+      of[track] = merged.of_track[track] == rank ||
+                  (one_host && merged.of_track[track] == analysis::MergedRanks::kNone);
   }
   return found;
 }
@@ -83,7 +88,7 @@ std::vector<RankWork> WorkOfRanks(const LoadedTrace& trace, const FileRanks& ran
 }
 
 std::optional<std::int64_t> RankThatBounds(const std::vector<RankWork>& work) {
-  if (work.size() < 2) return std::nullopt;
+  if (work.empty()) return std::nullopt;
   double most = 0;
   for (const RankWork& one : work)
     most = std::max(most, one.own_ms);
@@ -107,6 +112,7 @@ Result<std::shared_ptr<LoadedTrace>> LoadRank(const LoadedTrace& file, std::int6
   part.rank = rank;
   part.ranks = WorkOfRanks(file, found);
   part.assumed = found.assumed;
+  part.devices = found.devices;
   for (const trace::Event& event : file.events().events) {
     if (tracks[event.track]) continue;
     ++(trace::IsGpuWork(event.kind) ? part.gpu_left_out : part.host_left_out);

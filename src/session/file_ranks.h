@@ -18,8 +18,11 @@ struct FileRanks {
   std::vector<std::int64_t> ranks;
   std::vector<std::vector<bool>> tracks;  // by rank: which tracks of the trace are its
   bool assumed = false;                   // they are counted in the order of the file
+  bool devices = false;                   // they are the devices of one process
+  bool left_out = false;                  // the file holds GPU work of no rank
 
-  bool several() const { return ranks.size() > 1; }
+  // Whether a rank of it is less than all of it.
+  bool several() const { return ranks.size() > 1 || (ranks.size() == 1 && left_out); }
 };
 FileRanks RanksOf(const LoadedTrace& trace);
 
@@ -30,8 +33,8 @@ std::vector<RankWork> WorkOfRanks(const LoadedTrace& trace, const FileRanks& ran
 inline constexpr double kRanksAlike = 0.01;
 
 // The rank that an analysis of one of them is about: the one that works longest while nothing but
-// its own work keeps it, as the others wait for it. Of ranks that are alike the lowest. Absent: the
-// file is one rank.
+// its own work keeps it, as the others wait for it. Of ranks that are alike the lowest. Absent:
+// there are none.
 std::optional<std::int64_t> RankThatBounds(const std::vector<RankWork>& work);
 
 // The trace as if its file had held that rank only. Errors: kBadValue, which lists the ranks.

@@ -33,6 +33,7 @@ struct RankPart {
   std::int64_t rank = 0;
   std::vector<RankWork> ranks;  // of the file, over the same time; this one too
   bool assumed = false;         // ranks are counted in the order of the file
+  bool devices = false;         // they are the devices of one process, by their numbers
   // Events of the file that are not in the trace: of other ranks, and of processes that launched no
   // GPU work.
   std::uint64_t host_left_out = 0;
@@ -40,6 +41,8 @@ struct RankPart {
   bool gpu_shared = false;  // another process has work on a GPU of the same number
 
   const RankWork& own() const;
+  // "rank 0 of 2 in this file", "GPU 4 of the GPUs 4 and 6 in this file".
+  std::string Text() const;
 };
 
 }  // namespace jarvis::session

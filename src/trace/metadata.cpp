@@ -92,6 +92,10 @@ Recording ReadRecording(dom::element from) {
   recording.record_work = Text(from, "record_work");
   recording.record_ops = Text(from, "record_ops");
   recording.record_shapes = Text(from, "record_shapes");
+  recording.record_stacks = Text(from, "record_stacks");
+  recording.framework = Text(from, "framework");
+  recording.backward_scope = Text(from, "backward_scope");
+  recording.optimizer_scope = Text(from, "optimizer_scope");
   return recording;
 }
 
@@ -146,6 +150,12 @@ TopLevelValue ValueOf(const Recording& recording) {
           });
   if (recording.time_zero_utc_ns)
     json += fmt::format(",\"time_zero_utc_ns\":{}", *recording.time_zero_utc_ns);
+  for (const auto& [key, value] : {std::pair{"record_stacks", recording.record_stacks},
+                                   std::pair{"framework", recording.framework},
+                                   std::pair{"backward_scope", recording.backward_scope},
+                                   std::pair{"optimizer_scope", recording.optimizer_scope}}) {
+    if (!value.empty()) json += fmt::format(",\"{}\":{}", key, text(value));
+  }
   return {"recording",
           json + fmt::format(",\"record_work\":{},\"record_ops\":{},\"record_shapes\":{}}}",
                              text(recording.record_work), text(recording.record_ops),

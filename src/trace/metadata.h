@@ -50,6 +50,11 @@ struct Recording {
   std::optional<std::int64_t> time_zero_utc_ns;  // since 1970, of time 0
   // What to record for what is not there: GPU work, ops, their shapes.
   std::string record_work, record_ops, record_shapes;
+  std::string record_stacks;  // Python frames; empty: the recorder knows none
+  // Of a recording whose ops are not PyTorch's: "JAX", "TensorFlow"; empty: nothing says so.
+  std::string framework;
+  // A scope that only a training step has, and one of its optimizer; empty: none is recorded.
+  std::string backward_scope, optimizer_scope;
 };
 
 struct Metadata {

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "bench/floor.h"
 #include "bench/load.h"
 #include "bench/models.h"
+#include "bench/recording_floor.h"
 
 namespace jarvis::bench {
 namespace {
@@ -64,6 +66,40 @@ void PrintJson(const std::string& path, const Floor& floor, const Load& load, in
                 row.pass.megabytes_per_second());
   std::printf(", \"load_over_floor\": %.3f, \"peak_bytes\": %lld}\n",
               load.total.seconds / floor.seconds(), static_cast<long long>(load.peak_bytes));
+}
+
+// A recording that is no JSON, beside a pass over its bytes.
+void PrintRecording(const std::string& path, int runs) {
+  Load load;
+  RecordingPass pass;
+  for (int run = 0; run < runs; ++run) {
+    const Load one = MeasureLoad(path, 1);
+    if (run == 0 || one.read.seconds < load.read.seconds) load.read = one.read;
+    if (run == 0 || one.read_cpu_seconds < load.read_cpu_seconds)
+      load.read_cpu_seconds = one.read_cpu_seconds;
+    if (run == 0 || one.total.seconds < load.total.seconds) load.total = one.total;
+    load.peak_bytes = std::max(load.peak_bytes, one.peak_bytes);
+    load.events = one.events;
+    const RecordingPass again = PassOver(path);
+    if (run == 0 || again.seconds < pass.seconds) pass = again;
+  }
+  const auto ns = [&](double seconds) { return seconds * 1e9 / static_cast<double>(load.events); };
+  std::printf(
+      "{\"file\": \"%s\", \"bytes\": %lld, \"visited\": %lld, \"events\": %lld, \"pass\": %.4f, "
+      "\"read\": %.4f, \"read_cpu\": %.4f, \"load\": %.4f, \"read_over_pass\": %.2f, "
+      "\"read_ns_an_event\": %.0f, "
+      "\"peak_bytes\": %lld}\n",
+      path.c_str(), static_cast<long long>(pass.bytes), static_cast<long long>(pass.visited),
+      static_cast<long long>(load.events), pass.seconds, load.read.seconds, load.read_cpu_seconds,
+      load.total.seconds, load.read_cpu_seconds / pass.seconds, ns(load.read_cpu_seconds),
+      static_cast<long long>(load.peak_bytes));
+}
+
+bool IsRecordingFile(const std::string& path) {
+  std::string head(16, '\0');
+  std::ifstream(path, std::ios::binary)
+      .read(head.data(), static_cast<std::streamsize>(head.size()));
+  return IsRecording(head);
 }
 
 void Best(const Pass& pass, bool first, Pass* best) {
@@ -130,6 +166,10 @@ int Run(int argc, char** argv) {
   for (const std::string& file : files) {
     if (models) {
       PrintModels(file, MeasureModels(file, options.runs));
+      continue;
+    }
+    if (IsRecordingFile(file)) {
+      PrintRecording(file, options.runs);
       continue;
     }
     // In turn, so that a machine that slows down for a while slows both down. The floor is measured

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -12,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/byte_source.h"
+#include "io/file_policy.h"
 #include "session/loaded_trace.h"
 #include "session/trace_cache.h"
-#include "trace/reader.h"
+#include "trace/import/trace_file.h"
 
 namespace jarvis::bench {
 namespace {
@@ -24,6 +25,7 @@ enum class What { kRead, kLoad, kKeep, kReopen };
 
 struct Report {
   double seconds = 0;
+  double cpu_seconds = 0;
   std::int64_t json_bytes = 0;
   std::int64_t events = 0;
   bool good = false;
@@ -31,6 +33,11 @@ struct Report {
 
 double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Of the process.
+double CpuSeconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
 void Fill(const session::LoadedTrace& trace, Report* report) {
@@ -43,12 +50,17 @@ Report LoadHere(const std::string& path, What what, const std::string& cache_fol
   Report report;
   Job job;
   const auto start = std::chrono::steady_clock::now();
+  const double cpu_start = CpuSeconds();
   if (what == What::kRead) {
-    const auto bytes = io::OpenBytes(path);
-    if (!bytes) return report;
-    const auto trace = trace::ReadTrace(**bytes, {}, job);
+    auto file = io::FilePolicy().OpenInput(path);
+    if (!file) return report;
+    const auto opened = trace::TraceFile::Open(std::move(*file), job);
+    if (!opened) return report;
+    const auto read = opened->Read({}, job);
     report.seconds = SecondsSince(start);
-    report.good = trace.has_value();
+    report.cpu_seconds = CpuSeconds() - cpu_start;
+    report.good = read.has_value();
+    if (read) report.events = static_cast<std::int64_t>(read->trace.events.size());
     return report;
   }
   session::TraceCache cache({.folder = what == What::kLoad ? std::string() : cache_folder,
@@ -120,7 +132,10 @@ Load MeasureLoad(const std::string& path, int runs) {
   LoadInChild(path, What::kKeep, cache, &ignored);
   for (int run = 0; run < runs; ++run) {
     std::int64_t peak = 0;
-    best(run, LoadInChild(path, What::kRead, cache, &ignored).seconds, &load.read);
+    const Report read = LoadInChild(path, What::kRead, cache, &ignored);
+    best(run, read.seconds, &load.read);
+    if (run == 0 || read.cpu_seconds < load.read_cpu_seconds)
+      load.read_cpu_seconds = read.cpu_seconds;
     best(run, LoadInChild(path, What::kReopen, cache, &ignored).seconds, &load.reopened);
     const Report total = LoadInChild(path, What::kLoad, cache, &peak);
     best(run, total.seconds, &load.total);

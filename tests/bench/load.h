@@ -12,6 +12,7 @@ struct Load {
   Pass read;                    // bytes to events; of the fastest run
   Pass reopened;                // the same, as it was kept by an earlier process
   Pass total;                   // the whole of load_trace: events, tree, attribution, timeline
+  double read_cpu_seconds = 0;  // of all threads
   std::int64_t peak_bytes = 0;  // resident, of the process
   std::int64_t events = 0;      // elements of traceEvents
 };

@@ -66,7 +66,7 @@ class FileRanksTest(unittest.TestCase):
     def test_an_analysis_is_about_the_rank_that_bounds_the_job(self):
         trace = self.trace(process(200, [0], 300), process(201, [1], 500))
         text = self.analysis(trace)
-        self.assertIn("All figures are of rank 1 of the 2 in this file", text)
+        self.assertIn("All figures are of rank 1 of 2 in this file", text)
         self.assertIn("the one that bounds the job", text)
         self.assertIn("rank 0: 18.0 ms", text)
         self.assertIn("rank 1 of 2 in this file", text)
@@ -80,7 +80,7 @@ class FileRanksTest(unittest.TestCase):
         self.analysis(alone)
         ledger = (self.folder / "out/ledger.csv").read_text()
         text = self.analysis(self.trace(process(200, [0], 300), process(201, [1], 500)), "--rank", 0)
-        self.assertIn("All figures are of rank 0 of the 2 in this file", text)
+        self.assertIn("All figures are of rank 0 of 2 in this file", text)
         self.assertEqual((self.folder / "out/ledger.csv").read_text(), ledger)
 
     def test_a_rank_that_is_not_there_is_refused(self):
@@ -106,7 +106,7 @@ class FileRanksTest(unittest.TestCase):
     def test_ranks_of_two_gpus_each_keep_both(self):
         trace = self.trace(process(200, [0, 1], 300), process(201, [2, 3], 500))
         text = self.analysis(trace)
-        self.assertIn("All figures are of rank 1 of the 2 in this file", text)
+        self.assertIn("All figures are of rank 1 of 2 in this file", text)
         self.assertIn("GPU work of 2 devices is in one file", text)
 
     @unittest.skipUnless(INPUTS.is_dir(), f"no recordings in {INPUTS}")

@@ -64,6 +64,13 @@ class Made(unittest.TestCase):
                    for name, data in (("plain", plain), ("packed", packed))]
         self.assertEqual(*answers)
 
+    def test_a_part_of_a_recording(self):
+        path = self.write(trace().written())
+        whole = program.ask("load_trace", trace=str(path))
+        part = program.ask("load_trace", trace=str(path), from_ms=0.0, to_ms=0.0015)
+        self.assertEqual((whole["gpu_events"], part["gpu_events"]), (2, 1))
+        self.assertEqual(part["dialect"], whole["dialect"])
+
     def test_losses_are_told(self):
         end_first = pb.Packets()
         end_first.packet(pb.number(8, 5), pb.message(11, pb.number(9, 2), pb.number(11, 3)))

@@ -8,6 +8,7 @@ $JARVIS_TEST_DATA/traces/inputs with what is known of them, when they are there.
 import gzip
 import json
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -20,6 +21,9 @@ US = 1_000_000  # picoseconds
 SAMPLES = program.DATA / "traces/inputs"
 EXPECTED = program.DATA / "expected/inputs"
 STEPS = 3
+# What no advice to users of JAX or TensorFlow may name.
+PYTORCH = ["torch.compile", "torch.", "PYTORCH_", "DataLoader", "with_stack", "record_shapes",
+           "ProfilerActivity", "nn.Module", "non_blocking", "zero_grad"]
 
 GEMM = ('{"gemm_backend_config":{"beta":0,"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"],'
         '"rhs_contracting_dimensions":["0"],"lhs_batch_dimensions":[],"rhs_batch_dimensions":[]}}}')
@@ -49,8 +53,14 @@ KERNELS = [("nvjet_tst_128x64_NNT", "custom-call.1", 100, 400),
            ("ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "all-reduce-start.3", 570, 200)]
 
 
-def profile(hlo=True, host=True, steps=STEPS):
+# How a profile says what a step is: by its number, by groups of events that a converter made, by
+# groups that overlap on their thread, or not at all.
+def profile(hlo=True, host=True, steps=STEPS, by="number", copies_only=False):
     launches, marks, planes = [], [], []
+
+    def group(step):
+        return {} if by in ("number", "nothing") else {"group_id": step + 7}
+
     correlation = 0
     for gpu in range(2):
         work = []
@@ -60,16 +70,23 @@ def profile(hlo=True, host=True, steps=STEPS):
                 at = (step * 1000 + begin) * US
                 work.append((name, at, length * US, {
                     "correlation_id": correlation, "hlo_op": (op,), "hlo_module": ("jit_step",),
-                    "program_id": 4, "kernel_details": ("regs:64 shm:1024 grid:8,4,1 block:128,1,1",)}))
+                    "program_id": 4, "kernel_details": ("regs:64 shm:1024 grid:8,4,1 block:128,1,1",),
+                    **group(step)}))
                 launches.append(("cuLaunchKernelEx", at - 50 * US, 5 * US,
                                  {"correlation_id": correlation, "hlo_op": (op,),
-                                  "hlo_module": ("jit_step",), "program_id": 4}))
+                                  "hlo_module": ("jit_step",), "program_id": 4, **group(step)}))
         planes.append(pb.Plane(f"/device:GPU:{gpu}", {"core_count": 132, "device_vendor": "Nvidia"})
                       .line(7, "Stream #7(Compute)", work, 5000)
                       .line(-559038735, "XLA Ops", [(op, begin * US, length * US, {})
                                                     for _, op, begin, length in KERNELS], 5000))
+    if copies_only:
+        planes.append(pb.Plane("/device:GPU:5", {"core_count": 132, "device_vendor": "Nvidia"})
+                      .line(9, "Stream #9(MemcpyH2D)", [("MemcpyH2D", 10 * US, 2 * US, {})], 5000))
     for step in range(steps):
-        marks.append(("train", step * 1000 * US, 990 * US, {"step_num": step}))
+        if by == "number":
+            marks.append(("train", step * 1000 * US, 990 * US, {"step_num": step}))
+        if by == "overlapping groups":
+            launches.append(("wait", (step * 1000 + 40) * US, 1500 * US, group(step)))
         marks.append(("$train.py:3 step", (step * 1000 + 1) * US, 900 * US, {}))
     if host:
         planes.append(pb.Plane("/host:CPU").line(11, "python", marks, 5000)
@@ -120,6 +137,44 @@ class Made(unittest.TestCase):
         self.assertEqual(ops["custom-call.1"][category], "GEMM")
         self.assertEqual(ops["loop_multiply_fusion"][category], "elementwise")
 
+    def test_a_part_of_a_recording(self):
+        path = self.write(profile())
+        whole = program.ask("load_trace", trace=str(path))
+        part = program.ask("load_trace", trace=str(path), steps="1")
+        self.assertEqual(part["gpu_events"], 2 * len(KERNELS))
+        self.assertEqual(part["steps"], "1 (1-1)")
+        self.assertEqual(part["dialect"], whole["dialect"])
+        early = program.ask("load_trace", trace=str(path), from_ms=0.0, to_ms=0.99)
+        self.assertEqual(early["gpu_events"], 2 * len(KERNELS))
+
+    def test_groups_of_events_are_steps(self):
+        for by, steps in (("groups", "3 (7-9)"), ("overlapping groups", None), ("nothing", None)):
+            answer = program.ask("load_trace", trace=str(self.write(profile(by=by))))
+            with self.subTest(by=by):
+                self.assertEqual(answer["steps"] if steps else None, steps)
+                marked = rows(self.write(profile(by=by)), "select count(*) from steps")
+                self.assertEqual(marked, [[3 if steps else 0]])
+
+    def test_a_device_without_kernels_is_no_rank(self):
+        path = self.write(profile(copies_only=True))
+        self.assertEqual([one["rank"] for one in program.ask("load_trace", trace=str(path))["ranks"]],
+                         [0, 1])
+        text = self.analysis(path)
+        self.assertIn("GPU 0 of the GPUs 0 and 1 in this file", text)
+
+    def analysis(self, path):
+        out = pathlib.Path(self.folder.name) / "out"
+        ran = subprocess.run([program.BINARY, "analyze", str(path), "--output-dir", str(out)],
+                             capture_output=True, text=True, timeout=120)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        return ran.stdout + (out / "analysis.md").read_text()
+
+    def test_advice_is_the_frameworks_own(self):
+        text = self.analysis(self.write(profile()))
+        self.assertIn("JAX", text)
+        for word in PYTORCH:
+            self.assertNotIn(word, text)
+
     def test_without_programs_there_are_names_and_times(self):
         answer = program.ask("load_trace", trace=str(self.write(profile(hlo=False))))
         self.assertFalse(answer["recorded"]["shapes"])
@@ -155,6 +210,17 @@ class Samples(unittest.TestCase):
             if expected.is_file():
                 path = next(p for p in sorted(folder.iterdir()) if ".pb" in p.name)
                 yield path, json.loads(expected.read_text())
+
+    def test_advice_is_the_frameworks_own(self):
+        for path, _ in self.files():
+            with tempfile.TemporaryDirectory() as out:
+                ran = subprocess.run([program.BINARY, "analyze", str(path), "--output-dir", out],
+                                     capture_output=True, text=True, timeout=120)
+                self.assertEqual(ran.returncode, 0, ran.stderr)
+                text = ran.stdout + (pathlib.Path(out) / "analysis.md").read_text()
+            for word in PYTORCH:
+                with self.subTest(path=path.parent.name, word=word):
+                    self.assertNotIn(word, text)
 
     def test_devices(self):
         for path, expected in self.files():

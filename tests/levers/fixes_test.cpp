@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -50,6 +51,51 @@ TEST_CASE("an action that takes others along is one that a fix has") {
     check(row.action_a);
     check(row.action_b);
   }
+}
+
+// Settings, calls and classes of PyTorch, as texts of fixes name them.
+bool NamesPyTorch(std::string_view text) {
+  for (const std::string_view word :
+       {"torch", "PyTorch", "PYTORCH", "DataLoader", "nn.", ".cpu()", "non_blocking", "no_sync",
+        "async_op", "zero_grad", "channels_last", "scaled_dot_product_attention", "with_stack",
+        "num_workers", "reduce-overhead", "max-autotune", "TORCHINDUCTOR", "FlashInfer"}) {
+    if (text.find(word) != text.npos) return true;
+  }
+  return false;
+}
+
+TEST_CASE("what only PyTorch has says so, and is said elsewhere in that framework's words") {
+  // Of a server's settings, which run on PyTorch; a colleague's library of kernels.
+  const std::set<std::string> served = {"graphs_vllm", "graphs_sglang", "fuse_all_reduce_vllm",
+                                        "fuse_all_reduce_sglang", "attention_ck"};
+  for (const RuleRow& row : Shipped().rules()) {
+    CAPTURE(Info(row.pattern).key);
+    if (NamesPyTorch(row.path_a + row.path_b)) CHECK(row.framework == "PyTorch");
+    CHECK((row.framework.empty() || row.framework == "PyTorch"));
+    if (row.framework.empty()) CHECK(row.elsewhere.empty());
+  }
+  for (const AdviceInfo& info : Shipped().advices()) {
+    CAPTURE(info.key);
+    if (NamesPyTorch(info.what) && !served.contains(info.key)) CHECK(info.framework == "PyTorch");
+    if (info.framework.empty()) CHECK(info.elsewhere.empty());
+  }
+  for (const std::string_view framework : {"JAX", "TensorFlow", "XLA"}) {
+    const Fixes there = ForFramework(Shipped(), framework);
+    for (const RuleRow& row : there.rules()) {
+      CAPTURE(Info(row.pattern).key);
+      if (row.framework.empty()) continue;
+      CHECK(row.path_a.find("torch") == std::string::npos);
+      CHECK(row.path_b.find("torch") == std::string::npos);
+    }
+    for (const AdviceInfo& info : there.advices()) {
+      CAPTURE(info.key);
+      CHECK(IsKnownIn(info.advice, framework) == (info.framework.empty() || !info.what.empty()));
+    }
+  }
+  CHECK(ForFramework(Shipped(), "JAX").Of(Advice::kGpuGraphs).what.find("XLA_FLAGS") !=
+        std::string::npos);
+  CHECK_FALSE(IsKnownIn(Advice::kCompile, "XLA"));
+  CHECK(IsKnownIn(Advice::kCompile, ""));
 }
 
 TEST_CASE("what a text names") {

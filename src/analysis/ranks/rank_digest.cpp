@@ -233,20 +233,59 @@ class Merged {
     return any;
   }
 
-  // In a recording of a host, one process of which drives all its devices, each device is a rank:
-  // that of its number.
+  // In a recording of a host, one process of which drives all its devices, each device that runs
+  // kernels is a rank: that of its number. Devices that arguments are only copied to are none.
   bool ByDevices() {
     if (!events_.dialect.Name().starts_with("xplane") || processes_.several()) return false;
-    std::vector<std::int64_t> device(names_.size(), -1);
-    std::set<std::int64_t> with_work;
+    std::vector<std::int64_t> device(names_.size(), MergedRanks::kNone);
+    std::set<std::int64_t> with_work, with_kernels;
     for (const trace::Event& event : events_.events) {
       if (!trace::IsGpuWork(event.kind)) continue;
-      device[event.track] = ParseInt(events_.tracks[event.track].pid).value_or(-1);
-      if (device[event.track] >= 0) with_work.insert(device[event.track]);
+      std::int64_t& of = device[event.track];
+      of = ParseInt(events_.tracks[event.track].pid).value_or(MergedRanks::kNone);
+      if (of < 0) continue;
+      with_work.insert(of);
+      if (event.kind == trace::EventKind::kKernel) with_kernels.insert(of);
     }
     if (with_work.size() < 2) return false;
+    for (std::int64_t& of : device) {
+      if (of >= 0 && !with_kernels.empty() && !with_kernels.contains(of))
+        of = MergedRanks::kLeftOut;
+    }
+    GiveThreads(&device);
     found_.of_track = std::move(device);
+    found_.devices = true;
     return true;
+  }
+
+  // A thread that launches for one device alone is its rank's, but for those that run the program:
+  // their frames and marks are of all devices.
+  void GiveThreads(std::vector<std::int64_t>* rank_of) const {
+    std::unordered_map<std::int64_t, std::int64_t> device_of;  // by correlation
+    const auto correlation = [&](const trace::Event& event) {
+      return event.args == trace::kNoArgs ? trace::kAbsent : events_.args[event.args].correlation;
+    };
+    for (const trace::Event& event : events_.events) {
+      if (trace::IsGpuWork(event.kind) && correlation(event) != trace::kAbsent)
+        device_of.emplace(correlation(event), (*rank_of)[event.track]);
+    }
+    constexpr std::int64_t kSeveral = -3;
+    std::unordered_map<std::uint32_t, std::int64_t> launches_for;  // by thread
+    for (const trace::Event& event : events_.events) {
+      std::int64_t device = MergedRanks::kNone;
+      if (event.kind == trace::EventKind::kPythonFunction) {
+        device = kSeveral;
+      } else if (trace::IsLaunchCall(event.kind)) {
+        const auto found = device_of.find(correlation(event));
+        if (found != device_of.end()) device = found->second;
+      }
+      if (device == MergedRanks::kNone) continue;
+      const auto [thread, added] = launches_for.try_emplace(event.track, device);
+      if (!added && thread->second != device) thread->second = kSeveral;
+    }
+    for (const auto& [track, device] : launches_for) {
+      if (device >= 0) (*rank_of)[track] = device;
+    }
   }
 
   void FindHosts() {
@@ -324,7 +363,7 @@ Result<std::vector<RankDigest>> DigestRanks(const trace::Trace& trace, const tre
     // Of one process that drives several devices the host is every rank's.
     const bool one_host = !tree.launch_processes().several();
     for (std::size_t track = 0; track < rank_of.size(); ++track)
-      host[track] = rank_of[track] == rank || (one_host && rank_of[track] < 0);
+      host[track] = rank_of[track] == rank || (one_host && rank_of[track] == MergedRanks::kNone);
     RankDigest digest = Digester(trace, tree).Run(work, host, launches);
     digest.mixed = merged.mixed;
     // What the file says of itself is of one of its ranks. They come in order.
@@ -342,7 +381,7 @@ std::vector<std::int64_t> MergedRanks::Ranks() const {
   std::vector<std::int64_t> ranks = of_track;
   std::ranges::sort(ranks);
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  std::erase(ranks, -1);
+  std::erase_if(ranks, [](std::int64_t rank) { return rank < 0; });
   return ranks;
 }
 

@@ -86,7 +86,12 @@ Result<std::vector<RankDigest>> DigestCollectives(const trace::Trace& trace,
 
 // The ranks that a tool merged into one file: processes that each launched GPU work of their own.
 struct MergedRanks {
-  std::vector<std::int64_t> of_track;  // -1: the track is of no rank. Empty: the file is one rank
+  // By track. kNone: it is of no rank. Empty: the file is one rank.
+  static constexpr std::int64_t kNone = -1;
+  static constexpr std::int64_t kLeftOut = -2;  // and no part of any rank's trace either
+  std::vector<std::int64_t> of_track;
+  // Ranks are the devices of one process that run kernels, and its host is every rank's.
+  bool devices = false;
   // The ranks are neither said by names of processes ("rank 3: python", "RANK 3 - GPU") nor by
   // labels of their pids ("[TP01] 1001"), but counted in the order of their devices or of the file.
   bool assumed = false;

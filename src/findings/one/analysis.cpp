@@ -20,6 +20,7 @@
 #include "findings/one/epilogue_causes.h"
 #include "findings/one/estimates.h"
 #include "findings/one/finding_places.h"
+#include "findings/one/framework_fit.h"
 #include "findings/one/fusion_finder.h"
 #include "findings/one/fusion_findings.h"
 #include "findings/one/host_findings.h"
@@ -294,6 +295,7 @@ class Analyzer {
     for (std::vector<Finding> some : {std::move(host), std::move(multi), std::move(fusions_)}) {
       std::move(some.begin(), some.end(), std::back_inserter(all));
     }
+    FitToFramework(&out_);
     MergeByAction(&all);
     // By what they may save; without an estimate by time, after all others.
     std::stable_sort(all.begin(), all.end(), [](const Finding& a, const Finding& b) {

@@ -161,7 +161,18 @@ double CauseContext::BestAligned(const Operation& operation) const {
   return found == best_aligned_.end() ? 0 : found->second;
 }
 
+// Of a framework whose compiler chooses kernels: what its row of the action says.
+CauseContext::TunedBy CauseContext::TuningElsewhere() const {
+  const levers::AdviceInfo& tiles = Info(Advice::kSearchTiles);
+  for (const levers::Elsewhere& one : tiles.elsewhere) {
+    if (one.framework == work_.framework && !one.what.empty())
+      return {UpperAscii(one.what.substr(0, 1)) + one.what.substr(1), {tiles.key, true}};
+  }
+  return {};
+}
+
 CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
+  if (!work_.framework.empty()) return TuningElsewhere();
   const bool tensile =
       !operation.kernels.empty() && operation.kernels.front().name.starts_with("Cijk_");
   if (operation.name.starts_with("aiter::") && tensile) {

@@ -66,6 +66,7 @@ class CauseContext {
   std::optional<std::int64_t> ReducedDimension(const trace::Args& args) const;
 
  private:
+  TunedBy TuningElsewhere() const;
   void LookAtEvents();
   void LookAtOperations(const std::vector<CategoryAnalysis>& categories);
   bool AddExpertWeights(const std::vector<Shape>& shapes);  // whether there are any

@@ -207,10 +207,9 @@ class RecordingQualities {
     const std::string who =
         metadata.rank ? fmt::format("rank {}", *metadata.rank) : std::string("one rank");
     const auto& part = trace_.rank_part();
-    std::string text =
-        part ? fmt::format("This is rank {} of {} in this file", part->rank, part->ranks.size())
-        : world > 1 ? fmt::format("This is {} of {}", who, world)
-                    : std::string("Collectives ran, so this is one rank of several");
+    std::string text = part        ? "This is " + part->Text()
+                       : world > 1 ? fmt::format("This is {} of {}", who, world)
+                                   : std::string("Collectives ran, so this is one rank of several");
     if (comm_ms > 0) {
       const auto steps = static_cast<double>(StepBaseOf(frames->frames, 1).count);
       text += fmt::format("; only collectives run for {} ms{}", ShortNumber(exposed_ms / steps),
@@ -434,6 +433,7 @@ class RecordingQualities {
     const char* ops = other ? other->record_ops.c_str() : kBoth;
     const char* shapes = other ? other->record_shapes.c_str() : "record_shapes=True";
     const std::string profiler = other ? "the run with torch.profiler and " : "";
+    const std::string frames = other ? other->record_stacks : "";
     if (!recorded.gpu_work && recorded.cpu_ops && !ShowsGpu(trace_)) {
       Lacks("no_gpu_work", Severity::kNote, "The trace has no GPU work and no sign of a GPU.",
             "All results are for the host only.", "");
@@ -453,8 +453,8 @@ class RecordingQualities {
     if (recorded.cpu_ops && !recorded.python_frames && !recorded.call_stacks) {
       Lacks("no_stacks", Severity::kNote, "No Python stacks were recorded.",
             "The line of code that calls an op, and what Python does between ops, are unknown.",
-            profiler + "with_stack=True");
-    } else if (recorded.cpu_ops && !recorded.modules && recorded.python_frames) {
+            frames.empty() ? profiler + "with_stack=True" : frames);
+    } else if (frames.empty() && recorded.cpu_ops && !recorded.modules && recorded.python_frames) {
       Lacks("no_modules", Severity::kNote, "No nn.Module frames were recorded.",
             "The module of an op is unknown.", profiler + "with_stack=True, with_modules=True");
     }

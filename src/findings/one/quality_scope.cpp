@@ -159,9 +159,10 @@ class ScopeQualities {
     q.threshold = kBears;
     q.unit = "%";
     q.consequence = "That may be the program's own Python, a library's C code or a sleep.";
-    q.record =
-        "one more short run with stacks (with_stack=True), to see where the host is; ignore its "
-        "times";
+    const Quality* stacks = Find("no_stacks");
+    q.record = fmt::format(
+        "one more short run with stacks ({}), to see where the host is; ignore its times",
+        stacks == nullptr ? "with_stack=True" : stacks->record);
   }
 
   // Whether the verdict would be another one if recording had cost nothing.
@@ -196,8 +197,9 @@ class ScopeQualities {
     Quality* q = Find("no_platform");
     const WorkloadField& device = in_.workload[WorkloadPart::kDevice];
     if (q == nullptr || !device.known() || !in_.device.empty()) return;
-    q->text = fmt::format(
-        "The trace does not name its GPU; kernel names only show that it is a {}.", device.value);
+    q->text = fmt::format("The trace does not name its GPU; its {} only show that it is a {}.",
+                          trace_.trace().metadata.devices.empty() ? "kernel names" : "properties",
+                          device.value);
   }
 
   const session::LoadedTrace& trace_;

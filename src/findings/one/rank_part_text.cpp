@@ -12,6 +12,7 @@ namespace jarvis::findings {
 std::string RankPartText(const session::RankPart& part) {
   constexpr std::size_t kTold = 8;
   const session::RankWork& own = part.own();
+  const std::string_view what = part.devices ? "GPU" : "rank";
   std::string others;
   double least = own.own_ms;
   double most = own.own_ms;
@@ -19,20 +20,23 @@ std::string RankPartText(const session::RankPart& part) {
     least = std::min(least, one.own_ms);
     most = std::max(most, one.own_ms);
     if (one.rank == part.rank) continue;
-    others += fmt::format("{}rank {}: {} ms", others.empty() ? "" : ", ", one.rank,
+    others += fmt::format("{}{} {}: {} ms", others.empty() ? "" : ", ", what, one.rank,
                           ShortNumber(one.own_ms));
   }
   if (part.ranks.size() > kTold)
-    others = fmt::format("all ranks: {} to {} ms", ShortNumber(least), ShortNumber(most));
+    others = fmt::format("all {}s: {} to {} ms", what, ShortNumber(least), ShortNumber(most));
   const bool alike = least >= (1 - session::kRanksAlike) * most;
   const bool bounds = !alike && session::RankThatBounds(part.ranks) == part.rank;
+  if (part.ranks.size() == 1) {
+    return fmt::format("All figures are of {}: it works for {} ms of the recording.", part.Text(),
+                       ShortNumber(own.busy_ms));
+  }
   return fmt::format(
-      "All figures are of rank {} of the {} in this file{}{}: apart from communication its GPU "
-      "works for {} ms of the recording; {}{}. jarvis collectives FILE judges the job as a whole, "
-      "--rank N picks another rank.",
-      part.rank, part.ranks.size(), part.assumed ? ", numbered in the order of the file" : "",
-      bounds ? ", the one that bounds the job" : "", ShortNumber(own.own_ms), others,
-      alike ? " (alike)" : "");
+      "All figures are of {}{}{}: apart from communication {} works for {} ms of the recording; "
+      "{}{}. jarvis collectives FILE judges the job as a whole, --rank N picks another {}.",
+      part.Text(), part.assumed ? ", numbered in the order of the file" : "",
+      bounds ? ", the one that bounds the job" : "", part.devices ? "it" : "its GPU",
+      ShortNumber(own.own_ms), others, alike ? " (alike)" : "", what);
 }
 
 std::string LeftOutText(const session::RankPart& part) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "perf/platform.h"
 #include "session/loaded_trace.h"
@@ -14,6 +15,7 @@ struct Workload;
 enum class Engine : std::uint8_t { kNone, kVllm, kSglang, kTensorRt, kDiffusers };
 
 struct WorkContext {
+  std::string framework;   // as trace::Recording has it; empty: PyTorch's
   bool training = false;   // backward work or an optimizer
   bool compiled = false;   // kernels that Inductor generated, or a compiled function
   bool autotuned = false;  // some of these are products: the compiler has timed them (max-autotune)

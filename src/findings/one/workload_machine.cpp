@@ -369,7 +369,7 @@ class MachineTeller {
   std::string RankText() const {
     if (const auto& part = facts_.trace.rank_part()) {
       const std::string job = ranks_ > RanksOfPart() ? fmt::format(", job of {}", ranks_) : "";
-      return fmt::format("rank {} of {} in this file{}", part->rank, part->ranks.size(), job);
+      return part->Text() + job;
     }
     if (metadata_.rank && !metadata_.world_size) return fmt::format("rank {}", *metadata_.rank);
     if (ranks_ == 1) return "1 rank";

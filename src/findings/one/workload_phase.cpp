@@ -140,6 +140,10 @@ class PhaseTeller {
   void Framework() {
     std::string value, evidence;
     std::vector<std::string_view> found;
+    if (recording() != nullptr && !recording()->framework.empty()) {
+      value = recording()->framework;
+      evidence = "names of its events";
+    }
     for (const Sign& sign : kSigns) {
       if (std::find(found.begin(), found.end(), sign.framework) != found.end()) continue;
       // Servers use each other's kernels and files.
@@ -158,6 +162,10 @@ class PhaseTeller {
 
   // The optimizers that run, or empty.
   std::string Optimizer(std::string* evidence) const {
+    if (recording() != nullptr && !recording()->optimizer_scope.empty() && Backward()) {
+      *evidence = recording()->backward_scope;
+      return recording()->optimizer_scope;
+    }
     std::string names;
     const auto add = [&](std::string_view name, std::string_view why) {
       if (names.find(name) != std::string::npos) return;
@@ -214,8 +222,15 @@ class PhaseTeller {
     return "SGD";
   }
 
+  // What a recorder of ops with scopes saw of a training step.
+  const trace::Recording* recording() const {
+    const auto& told = facts_.trace.trace().metadata.recording;
+    return told ? &*told : nullptr;
+  }
+
   bool Backward() const {
-    return facts_.backward || Ops({"autograd::engine::evaluate_function"}).count > 0 ||
+    return facts_.backward || (recording() != nullptr && !recording()->backward_scope.empty()) ||
+           Ops({"autograd::engine::evaluate_function"}).count > 0 ||
            Ops({"_backward", "backward0", "backward1"}).count > 0 ||
            Notes({"## backward"}).count > 0 ||
            (!facts_.trace.recorded().cpu_ops &&
@@ -544,6 +559,8 @@ class PhaseTeller {
       text += ", some functions compiled";
     // Without launches or ops nobody can tell eager work from a replay.
     if (!facts_.trace.recorded().cpu_ops && graph < kExecutionShown) return;
+    // Elsewhere ops are of a program that was compiled, or run by an executor of graphs.
+    if (recording() != nullptr && !recording()->framework.empty()) return;
     out_.Set(WorkloadPart::kExecution, std::move(text), Certainty::kRecorded,
              "share of GPU time by its launch");
   }
@@ -567,8 +584,10 @@ class PhaseTeller {
     }
     const RepeatedWork repeated = RepeatedKernels(facts_);
     // What is known to repeat from layer to layer is no work of its own.
-    const bool layers = session::FramesOf(facts_.trace, Job()).value()->frames.base.part_of_pass;
-    if (passes_ == 1 && !layers && !out_[WorkloadPart::kLayers].known() && repeated.count >= 4 &&
+    // Nor is what repeats within a step that is marked.
+    const analysis::BaseOfTime& base = session::FramesOf(facts_.trace, Job()).value()->frames.base;
+    const bool parts = base.part_of_pass || base.source != analysis::StepSource::kNone;
+    if (passes_ == 1 && !parts && !out_[WorkloadPart::kLayers].known() && repeated.count >= 4 &&
         repeated.share >= kRepeatedAll) {
       text += fmt::format("{}its work repeated {} times", text.empty() ? "" : ", ", repeated.count);
       out_.repeats = repeated.count;

@@ -66,10 +66,10 @@ using OpKinds = std::unordered_map<std::uint64_t, KernelKind>;
 
 KernelKind KindOfOp(const EventStore& events, EventIndex op, OpKinds* known) {
   const std::uint64_t key =
-      std::uint64_t{events[op].name} << 32 | std::uint64_t{events.args_of(op).types};
+      std::uint64_t{events.KnownAs(op)} << 32 | std::uint64_t{events.args_of(op).types};
   const auto [found, added] = known->try_emplace(key);
   if (!added || known->size() > kDistinctMax) return found->second;
-  std::string text(events.name(op));
+  std::string text(events.strings[events.KnownAs(op)]);
   if (const auto types = TypesOf(events, op); !types.empty()) text.append(" ").append(types);
   found->second = OpTable().Find(text);
   return found->second;
@@ -177,12 +177,14 @@ KindsOfWork::KindsOfWork(const EventStore& events, const tree::CallTree& tree) :
   OpKinds of_ops;
   for (const EventIndex e : gpu_events) {
     const KernelKind& named = of_name_.at(events[e].name);
-    // Libraries compute convolutions by products too (Winograd, im2col): the op says so.
-    if (named.kind == WorkKind::kProduct) {
+    // Libraries compute convolutions by products too (Winograd, im2col), and XLA writes products of
+    // a TPU as convolutions: the op says so.
+    if (named.kind == WorkKind::kProduct || named.kind == WorkKind::kConvolution) {
       const KernelKind of_op = KindByOp(events, tree, e, &of_ops);
-      if (of_op.kind == WorkKind::kConvolution) {
+      if (of_op.kind != named.kind &&
+          (of_op.kind == WorkKind::kConvolution || of_op.kind == WorkKind::kProduct)) {
         KernelKind kind = named;
-        kind.kind = WorkKind::kConvolution;
+        kind.kind = of_op.kind;
         kind.basis = KindBasis::kOp;
         of_event_.emplace(e, kind);
       }

@@ -17,8 +17,10 @@
 #include "trace/import/perfetto/packets.h"
 #include "trace/import/perfetto/slices.h"
 #include "trace/import/proto/tell.h"
+#include "trace/import/shared/make_trace.h"
 #include "trace/import/shared/slice_writer.h"
 #include "trace/import/shared/store_elements.h"
+#include "trace/import/shared/store_window.h"
 #include "trace/json_text.h"
 #include "trace/repair.h"
 
@@ -67,7 +69,7 @@ class TraceMaker {
     std::vector<DecodedSlice> parts;
     parts.push_back(std::move(slice_));
     JV_ASSIGN(trace.events, StoreOf(std::move(parts)));
-    trace.events.dialect.SetRecorder(rocprof_ ? "perfetto (rocprofv3)" : "perfetto");
+    trace.events.dialect.SetRecorder(Recorder());
     trace.metadata = ReadMetadata(Values());
     trace.track_names = ReadTrackNames(trace.events);
     Repair(&trace.events);
@@ -254,8 +256,11 @@ class TraceMaker {
     return label.empty() ? "process" : label;
   }
 
+  std::string_view Recorder() const { return rocprof_ ? "perfetto (rocprofv3)" : "perfetto"; }
+
   std::vector<TopLevelValue> Values() const {
-    std::vector<TopLevelValue> values = {{"schemaVersion", "1"}};
+    std::vector<TopLevelValue> values = {{"schemaVersion", "1"},
+                                         {kRecorderKey, fmt::format("\"{}\"", Recorder())}};
     if (rocprof_) values.push_back({"rocprofiler-sdk_version", "1"});
     values.push_back(ValueOf(Told()));
     return values;
@@ -350,6 +355,8 @@ const Importer kPerfetto = {
     .one_file = true,
     .sniff = &SniffPerfetto,
     .read = &ReadPerfetto,
+    .survey = &SurveyByReading<kPerfetto>,
+    .read_window = &WindowOfWhole,
     .elements = &ElementsByReading<&ReadPerfetto>,
 };
 

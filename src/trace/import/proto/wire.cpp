@@ -9,7 +9,7 @@ double Field::Double() const {
   return std::bit_cast<double>(value);
 }
 
-const char* ReadVarint(const char** at, const char* end, std::uint64_t* value) {
+const char* ReadLongVarint(const char** at, const char* end, std::uint64_t* value) {
   constexpr int kBytesMax = 10;
   std::uint64_t sum = 0;
   for (int i = 0; i < kBytesMax; ++i) {
@@ -34,27 +34,12 @@ bool Cursor::Fixed(std::size_t bytes, std::uint64_t* value) {
   return true;
 }
 
-bool Cursor::Next(Field* field) {
-  if (problem_ != nullptr || at_ == end_) return false;
-  field_ = at_;
-  std::uint64_t tag = 0;
-  if (!Varint(&tag)) return false;
-  if (tag >> 3 == 0 || tag >> 32 != 0) return Fail("no field number");
-  field->number = static_cast<std::uint32_t>(tag >> 3);
-  field->wire = static_cast<Wire>(tag & 7);
+bool Cursor::FixedOrNone(Field* field) {
   switch (field->wire) {
-    case Wire::kVarint: return Varint(&field->value);
     case Wire::kFixed64: return Fixed(8, &field->value);
     case Wire::kFixed32: return Fixed(4, &field->value);
-    case Wire::kBytes: break;
     default: return Fail("no type of a field");
   }
-  std::uint64_t size = 0;
-  if (!Varint(&size)) return false;
-  if (size > static_cast<std::uint64_t>(end_ - at_)) return Fail("a length beyond the end");
-  field->bytes = {at_, static_cast<std::size_t>(size)};
-  at_ += size;
-  return true;
 }
 
 bool AppendIntegers(const Field& field, std::vector<std::int64_t>* out) {

@@ -29,7 +29,14 @@ struct Field {
 };
 
 // One number of seven bits a byte, and `at` behind it. Null, or what is wrong with it.
-const char* ReadVarint(const char** at, const char* end, std::uint64_t* value);
+const char* ReadLongVarint(const char** at, const char* end, std::uint64_t* value);
+inline const char* ReadVarint(const char** at, const char* end, std::uint64_t* value) {
+  constexpr unsigned char kMore = 0x80;  // most numbers are of one byte
+  if (*at == end || static_cast<unsigned char>(**at) >= kMore)
+    return ReadLongVarint(at, end, value);
+  *value = static_cast<unsigned char>(*(*at)++);
+  return nullptr;
+}
 
 class Cursor {
  public:
@@ -53,6 +60,7 @@ class Cursor {
     return problem_ == nullptr;
   }
   bool Fixed(std::size_t bytes, std::uint64_t* value);
+  bool FixedOrNone(Field* field);  // of any other type
   bool Fail(const char* problem) {
     problem_ = problem;
     return false;
@@ -64,6 +72,24 @@ class Cursor {
   const char* field_ = at_;
   const char* problem_ = nullptr;
 };
+
+inline bool Cursor::Next(Field* field) {
+  if (problem_ != nullptr || at_ == end_) return false;
+  field_ = at_;
+  std::uint64_t tag = 0;
+  if (!Varint(&tag)) return false;
+  if (tag >> 3 == 0 || tag >> 32 != 0) return Fail("no field number");
+  field->number = static_cast<std::uint32_t>(tag >> 3);
+  field->wire = static_cast<Wire>(tag & 7);
+  if (field->wire == Wire::kVarint) return Varint(&field->value);
+  if (field->wire != Wire::kBytes) return FixedOrNone(field);
+  std::uint64_t size = 0;
+  if (!Varint(&size)) return false;
+  if (size > static_cast<std::uint64_t>(end_ - at_)) return Fail("a length beyond the end");
+  field->bytes = {at_, static_cast<std::size_t>(size)};
+  at_ += size;
+  return true;
+}
 
 // A repeated integer, packed or one at a time: appends what the field holds. False: it cannot be
 // read.

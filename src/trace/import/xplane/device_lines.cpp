@@ -94,7 +94,7 @@ class DeviceLine {
         line_(line),
         ops_(*ops),
         facts_(*device.plane),
-        kinds_(*device.plane),
+        kinds_(*device.plane, nullptr),
         writer_(&out_.slice) {
     std::string_view stream = line.label();
     number_ =
@@ -146,6 +146,7 @@ class DeviceLine {
     }
     writer_.AddPs(made.kind, made.category, track_, made.name, begin, event.duration_ps);
     Finish(made.op, made.args, correlation == kAbsent ? made.correlation : correlation);
+    if (made.group != kAbsent && made.kind == EventKind::kKernel) out_.groups.insert(made.group);
   }
 
   // What is made of all events of one name and of the same stats.
@@ -155,7 +156,7 @@ class DeviceLine {
     StringId name;
     const Op* op;
     StringId args;
-    std::int64_t correlation;
+    std::int64_t correlation, group;
   };
   Made Make(std::int64_t name_id) {
     const auto named = device_.plane->event_names.find(name_id);
@@ -166,7 +167,8 @@ class DeviceLine {
                        ? ops_.FindCounted(*name, found_)
                        : ops_.Find(found_);
     const EventKind kind = device_.tpu ? EventKind::kKernel : KindOf(shown);
-    return {kind, writer_.Category(kind), writer_.Name(shown), op, ArgsOf(op), found_.correlation};
+    return {kind,       writer_.Category(kind), writer_.Name(shown), op,
+            ArgsOf(op), found_.correlation,     found_.group};
   }
 
   void Finish(const Op* op, StringId args, std::int64_t correlation) {
@@ -286,6 +288,28 @@ std::vector<const Line*> WorkLines(const DevicePlane& device) {
       lines.push_back(&line);
   }
   return lines;
+}
+
+std::map<std::int64_t, std::int64_t> DrawnSteps(const DevicePlane& device) {
+  std::map<std::int64_t, std::int64_t> numbers;
+  FactsReader reader(*device.plane);
+  EventFacts facts;
+  std::vector<std::string_view> stats;
+  for (const Line& line : device.plane->lines) {
+    if (line.label() != "Steps") continue;
+    proto::Cursor cursor(line.message);
+    proto::Field field;
+    while (cursor.Next(&field)) {
+      Event event;
+      if (!field.IsBytes(4) || !ReadEvent(field.bytes, &event, &stats)) continue;
+      const auto named = device.plane->event_names.find(event.name_id);
+      const EventName* name = named == device.plane->event_names.end() ? nullptr : &named->second;
+      reader.Read(name, stats, &facts);
+      if (facts.group == kAbsent) continue;
+      numbers[facts.group] = ParseInt(NameOf(name, facts, event.name_id)).value_or(facts.group);
+    }
+  }
+  return numbers;
 }
 
 LineEvents ReadDeviceLine(const DevicePlane& device, const Line& line, OpTable* ops) {

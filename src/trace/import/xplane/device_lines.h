@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +25,8 @@ struct DevicePlane {
 std::vector<DevicePlane> DevicesOf(const Space& space);
 // The lines of a device whose events are work.
 std::vector<const Line*> WorkLines(const DevicePlane& device);
+// The numbers of the steps that a converter drew for a device, by the group of their events.
+std::map<std::int64_t, std::int64_t> DrawnSteps(const DevicePlane& device);
 
 // What was left out of a line, and why.
 struct LineLosses {
@@ -37,6 +41,7 @@ struct LineEvents {
   std::vector<const Op*> ops;
   // Of a TPU, likewise: the call that it is a piece of, counted on the line.
   std::vector<std::uint32_t> calls;
+  std::set<std::int64_t> groups;  // of its kernels: what converters number as steps
 };
 
 // Reads a line of a device; `stream` is where it lies on its device.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <limits>
 
 #include <fmt/format.h>
@@ -18,8 +19,16 @@ void EventFacts::Clear() {
 }
 
 FactsReader::FactsReader(const Plane& plane) : plane_(plane) {
-  for (const auto& [id, name] : plane.stat_names)
-    known_[id] = {KeyOf(name), name};
+  constexpr std::int64_t kNear = 4096;
+  std::int64_t most = -1;
+  for (const auto& [id, name] : plane.stat_names) {
+    if (id >= 0 && id < kNear) most = std::max(most, id);
+  }
+  near_.resize(static_cast<std::size_t>(most + 1));
+  for (const auto& [id, name] : plane.stat_names) {
+    const bool near = id >= 0 && id < kNear;
+    (near ? near_[static_cast<std::size_t>(id)] : far_[id]) = {KeyOf(name), name, true};
+  }
 }
 
 FactsReader::Key FactsReader::KeyOf(std::string_view name) {
@@ -69,9 +78,10 @@ std::optional<std::int64_t> FactsReader::NumberOf(const Stat& stat) const {
 }
 
 void FactsReader::Take(const Stat& stat, EventFacts* facts) {
-  const auto found = known_.find(stat.id);
-  if (found == known_.end()) return;
-  const auto [key, name] = found->second;
+  const Known* known = Find(stat.id);
+  if (known == nullptr) return;
+  const Key key = known->key;
+  const std::string_view name = known->name;
   const auto number = [&](std::int64_t* to) {
     const auto value = NumberOf(stat);
     if (value) *to = *value;
@@ -153,9 +163,10 @@ void FactsReader::AddOther(const EventFacts& facts, ArgText* args) const {
   }
 }
 
-EventKinds::EventKinds(const Plane& plane) : facts_(plane) {
-  for (const auto& [id, name] : plane.stat_names) {
-    if (name == "correlation_id") correlation_ids_.push_back(id);
+EventKinds::EventKinds(const Plane& plane, bool (*plain)(std::string_view name)) : facts_(plane) {
+  if (plain == nullptr) return;
+  for (const auto& [id, name] : plane.event_names) {
+    if (plain(name.display.empty() ? name.name : name.display)) plain_.insert(id);
   }
 }
 
@@ -163,15 +174,17 @@ std::uint32_t EventKinds::Of(std::int64_t name_id, const std::vector<std::string
                              std::int64_t* correlation) {
   *correlation = kAbsent;
   const auto add = [&](std::uint64_t number) {
-    for (int i = 0; i < 8; ++i)
-      key_ += static_cast<char>(number >> (8 * i) & 0xFF);
+    char bytes[sizeof(number)];
+    std::memcpy(bytes, &number, sizeof(number));
+    key_.append(bytes, sizeof(bytes));
   };
   key_.clear();
   add(static_cast<std::uint64_t>(name_id));
+  if (!plain_.empty() && plain_.contains(name_id)) return kinds_.Intern(key_);
   for (const std::string_view message : stats) {
     Stat stat;
     if (!ReadStat(message, &stat) || facts_.Drops(stat.id)) continue;
-    if (std::ranges::find(correlation_ids_, stat.id) != correlation_ids_.end()) {
+    if (facts_.IsCorrelation(stat.id)) {
       if (const auto number = facts_.NumberOf(stat)) *correlation = *number;
       continue;
     }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -39,8 +40,12 @@ class FactsReader {
   void AddOther(const EventFacts& facts, ArgText* args) const;
   // Whether nothing is made of a stat.
   bool Drops(std::int64_t id) const {
-    const auto found = known_.find(id);
-    return found == known_.end() || found->second.key == Key::kDropped;
+    const Known* known = Find(id);
+    return known == nullptr || known->key == Key::kDropped;
+  }
+  bool IsCorrelation(std::int64_t id) const {
+    const Known* known = Find(id);
+    return known != nullptr && known->key == Key::kCorrelation;
   }
   // As a whole number, whatever it is written as; absent: it is none.
   std::optional<std::int64_t> NumberOf(const Stat& stat) const;
@@ -68,19 +73,28 @@ class FactsReader {
   struct Known {
     Key key = Key::kOther;
     std::string_view name;
+    bool known = false;
   };
   static Key KeyOf(std::string_view name);
+  const Known* Find(std::int64_t id) const {
+    const auto place = static_cast<std::uint64_t>(id);
+    if (place < near_.size()) return near_[place].known ? &near_[place] : nullptr;
+    const auto found = far_.find(id);
+    return found == far_.end() ? nullptr : &found->second;
+  }
   void Take(const Stat& stat, EventFacts* facts);
 
   const Plane& plane_;
-  std::unordered_map<std::int64_t, Known> known_;
+  std::vector<Known> near_;  // by id; those beyond are in the other
+  std::unordered_map<std::int64_t, Known> far_;
 };
 
 // Tells events apart whose names and stats differ, but for their correlation and stats of which
 // nothing is made: all others say the same, and what is made of them is made once. Not thread-safe.
 class EventKinds {
  public:
-  explicit EventKinds(const Plane& plane);
+  // `plain`: of events of these names, the name alone counts; may be null.
+  EventKinds(const Plane& plane, bool (*plain)(std::string_view name));
 
   // The number of the event's kind, counted from 0 in the order of first events. `correlation`: as
   // the event itself says; kAbsent: it does not.
@@ -89,7 +103,7 @@ class EventKinds {
 
  private:
   const FactsReader facts_;
-  std::vector<std::int64_t> correlation_ids_;
+  std::unordered_set<std::int64_t> plain_;
   StringPool kinds_;
   std::string key_;
 };

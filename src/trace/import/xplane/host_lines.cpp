@@ -10,11 +10,13 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "trace/import/xplane/tensor_text.h"
 
 namespace jarvis::trace::xplane {
 namespace {
 
 constexpr std::string_view kExecution = ":XLA GPU module";
+constexpr std::uint32_t kTrackOfLine = 0;  // a line's slice has one
 
 bool IsUpper(char c) {
   return c >= 'A' && c <= 'Z';
@@ -27,7 +29,8 @@ EventKind CallKindOf(std::string_view name) {
   return driver ? EventKind::kDriver : EventKind::kRuntime;
 }
 
-// Bookkeeping of the profiler, the allocator and queues of threads: moments, and no work.
+// Bookkeeping of the profiler, the allocator and queues of threads: moments, and no work. Their
+// stats, which are others each time, are not kept.
 bool IsBookkeeping(std::string_view name) {
   return name == "MemoryAllocation" || name == "MemoryDeallocation" ||
          name.starts_with("ThreadpoolListener::");
@@ -40,7 +43,7 @@ class ThreadReader {
         launched_(launched),
         ops_(*ops),
         facts_(*thread.plane),
-        kinds_(*thread.plane),
+        kinds_(*thread.plane, &IsBookkeeping),
         slice_(out_.events.slice),
         writer_(&slice_) {
     track_ = writer_.Track(thread.pid, fmt::format("{}", thread.line->id));
@@ -86,8 +89,11 @@ class ThreadReader {
     if (made.execution) out_.executions.push_back(static_cast<std::uint32_t>(slice_.events.size()));
     if (made.allocation) ++out_.allocations;
     writer_.AddPs(made.kind, made.category, track_, made.name, begin, event.duration_ps);
+    if (made.group != kAbsent) AddToGroup(made.group, slice_.events.back());
     if (made.args != kNoString || correlation != kAbsent) {
       Args* args = writer_.LastArgs();
+      args->dims = made.dims;
+      args->types = made.types;
       args->correlation = correlation;
       args->other = made.args;
     }
@@ -98,9 +104,9 @@ class ThreadReader {
   struct Made {
     EventKind kind = EventKind::kCpuOp;
     std::uint8_t category = 0;
-    StringId name = kNoString, args = kNoString;
+    StringId name = kNoString, args = kNoString, dims = kNoString, types = kNoString;
     const Op* op = nullptr;
-    std::int64_t correlation = kAbsent;
+    std::int64_t correlation = kAbsent, group = kAbsent;
     bool execution = false, allocation = false;
   };
   Made Make(std::int64_t name_id) {
@@ -112,10 +118,33 @@ class ThreadReader {
     made.kind = KindOf(&shown, &made);
     made.category = writer_.Category(made.kind, thread_.amd);
     made.name = writer_.Name(shown);
-    made.args = ArgsOf(name, shown);
+    if (made.kind != EventKind::kOther) made.args = ArgsOf(name, shown);
     made.op = ops_.Find(found_);
+    if (made.kind == EventKind::kCpuOp) AddInputs(&made);
     made.correlation = found_.correlation;
+    made.group = found_.group;
     return made;
+  }
+
+  void AddInputs(Made* made) {
+    constexpr std::string_view kInputs = "shape";
+    const auto told =
+        std::ranges::find(found_.other, kInputs, &std::pair<std::string_view, Stat>::first);
+    if (told == found_.other.end()) return;
+    const auto inputs = ReadTensorInputs(thread_.plane->TextOf(told->second));
+    if (!inputs) return;
+    made->dims = writer_.Raw(inputs->dims);
+    made->types = writer_.Raw(inputs->types);
+  }
+
+  void AddToGroup(std::int64_t group, const trace::Event& event) {
+    if (group_ == nullptr || group != last_group_) {
+      group_ = &out_.groups.try_emplace(group, HostLine::Span{event.ts_ns, event.end_ns()})
+                    .first->second;
+      last_group_ = group;
+    }
+    group_->begin_ns = std::min(group_->begin_ns, event.ts_ns);
+    group_->end_ns = std::max(group_->end_ns, event.end_ns());
   }
 
   EventKind KindOf(std::string* shown, Made* made) {
@@ -156,22 +185,22 @@ class ThreadReader {
   void TakeLaunch(const Made& made, std::int64_t correlation) {
     out_.launches.push_back(correlation);
     // The work itself says more than its launch, which may leave the program's id out.
-    const auto work = launched_.find(correlation);
-    const Op* op = work == launched_.end() ? nullptr : work->second.op;
+    const LaunchedWork* work = launched_.Find(correlation);
+    if (work != nullptr) ++out_.launches_of[work->device];
+    const Op* op = work == nullptr ? nullptr : work->op;
     if (op == nullptr) op = made.op;
     if (op == nullptr) return;
     out_.launched[op->module].push_back(slice_.events.back().ts_ns);
     launches_.push_back({static_cast<std::uint32_t>(slice_.events.size() - 1), op,
-                         work == launched_.end() ? 0 : work->second.kernel});
+                         work == nullptr ? 0 : work->kernel});
   }
 
   // Gives every launch the event of its op.
   void PlaceOps() {
     if (launches_.empty()) return;
     const std::vector<std::uint32_t> around = AroundLaunches();
-    std::stable_sort(launches_.begin(), launches_.end(), [&](const Launch& a, const Launch& b) {
-      return slice_.events[a.event].ts_ns < slice_.events[b.event].ts_ns;
-    });
+    const auto when = [&](const Launch& launch) { return slice_.events[launch.event].ts_ns; };
+    if (!std::ranges::is_sorted(launches_, {}, when)) std::ranges::stable_sort(launches_, {}, when);
     FindLoneOps();
     for (std::size_t i = 0; i < launches_.size();) {
       const Op* op = launches_[i].op;
@@ -220,8 +249,8 @@ class ThreadReader {
       const trace::Event& event = slice_.events[i];
       return std::tuple(event.ts_ns, -event.dur_ns, IsLaunchCall(event.kind), i);
     };
-    std::sort(order.begin(), order.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+    const auto before = [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); };
+    if (!std::ranges::is_sorted(order, before)) std::ranges::sort(order, before);
     std::vector<std::uint32_t> around(slice_.events.size(), kNoEvent);
     std::vector<std::uint32_t> open;
     for (const std::uint32_t i : order) {
@@ -298,6 +327,8 @@ class ThreadReader {
   ArgText args_;
   std::vector<std::string_view> stats_;
   std::vector<Launch> launches_;
+  HostLine::Span* group_ = nullptr;  // of last_group_
+  std::int64_t last_group_ = kAbsent;
   std::set<const Op*> lone_;
   std::unordered_map<const Op*, Args> told_;
 };
@@ -345,6 +376,41 @@ void MarkRunsAsSteps(std::string_view program, std::vector<HostLine>* lines) {
     run.category = writer.Category(run.kind);
     run.name = writer.Name(fmt::format("{}#step_num={}#", wanted, i));
   }
+}
+
+bool MarkGroupsAsSteps(const std::map<std::int64_t, std::int64_t>& numbers,
+                       const std::set<std::size_t>& devices, std::vector<HostLine>* lines) {
+  std::map<std::size_t, HostLine*> most;  // by device
+  for (HostLine& line : *lines) {
+    for (const auto& [device, launches] : line.launches_of) {
+      if (!devices.contains(device)) continue;
+      HostLine*& best = most[device];
+      if (best == nullptr || launches > best->launches_of[device]) best = &line;
+    }
+  }
+  std::set<HostLine*> chosen;
+  for (const auto& [device, line] : most)
+    chosen.insert(line);
+  bool any = false;
+  for (HostLine* line : chosen) {
+    std::vector<std::pair<HostLine::Span, std::int64_t>> steps;
+    for (const auto& [group, number] : numbers) {
+      const auto found = line->groups.find(group);
+      if (found != line->groups.end()) steps.emplace_back(found->second, number);
+    }
+    std::ranges::sort(steps, {}, [](const auto& step) { return step.first.begin_ns; });
+    const auto overlap = std::ranges::adjacent_find(
+        steps, [](const auto& a, const auto& b) { return b.first.begin_ns < a.first.end_ns; });
+    if (steps.empty() || overlap != steps.end()) continue;
+    any = true;
+    SliceWriter writer(&line->events.slice);
+    constexpr EventKind kMark = EventKind::kUserAnnotation;
+    for (const auto& [span, number] : steps)
+      writer.AddNs(kMark, writer.Category(kMark), kTrackOfLine,
+                   writer.Name(fmt::format("step#step_num={}#", number)), span.begin_ns,
+                   span.end_ns - span.begin_ns);
+  }
+  return any;
 }
 
 HostLine ReadHostLine(const HostThread& thread, const LaunchedWorks& launched, OpTable* ops) {

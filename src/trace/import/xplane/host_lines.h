@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
-#include <unordered_map>
+#include <string_view>
 #include <vector>
 
 #include "trace/import/xplane/device_lines.h"
+#include "trace/import/xplane/id_table.h"
 #include "trace/import/xplane/op_table.h"
 #include "trace/import/xplane/space.h"
 
@@ -18,12 +20,21 @@ namespace jarvis::trace::xplane {
 // The planes with threads of the host, in the order of the file.
 std::vector<const Plane*> HostPlanes(const Space& space);
 
-// What was launched, by correlation.
 struct LaunchedWork {
   const Op* op = nullptr;    // null: none is named, or work of several ops has it (a graph)
   std::uint64_t kernel = 0;  // hash of its first work's name
+  std::size_t device = 0;    // of its first work, in DevicesOf()
 };
-using LaunchedWorks = std::unordered_map<std::int64_t, LaunchedWork>;
+// What was launched, by correlation.
+struct LaunchedWorks {
+  IdTable correlations;
+  std::vector<LaunchedWork> works;  // by their places
+
+  const LaunchedWork* Find(std::int64_t correlation) const {
+    const std::size_t place = correlations.PlaceOf(correlation);
+    return place == IdTable::kNone ? nullptr : &works[place];
+  }
+};
 
 struct HostThread {
   const Plane* plane = nullptr;
@@ -41,7 +52,20 @@ struct HostLine {
   std::map<std::string_view, std::vector<std::int64_t>> launched;  // by program: when, its work
   // Runs of programs, as the host marks them: events of the slice.
   std::vector<std::uint32_t> executions;
+  // By number of a group of events, which converters give to all that a step does: from its first
+  // event to the end of its last.
+  struct Span {
+    std::int64_t begin_ns = 0, end_ns = 0;
+  };
+  std::map<std::int64_t, Span> groups;
+  std::map<std::size_t, std::uint64_t> launches_of;  // by device
 };
+
+// Marks groups of events as steps, on each thread that launches most of the work of one of
+// `devices`; `numbers`: those of the steps, by group. False: no thread has them one after the
+// other.
+bool MarkGroupsAsSteps(const std::map<std::int64_t, std::int64_t>& numbers,
+                       const std::set<std::size_t>& devices, std::vector<HostLine>* lines);
 
 // Makes the runs of a program steps, those on the thread that launches most of its work that
 // launched some: for profiles that mark none. Where it did not run twice there nothing changes.

@@ -113,6 +113,15 @@ const Op* OpTable::FindCounted(const EventName& name, const EventFacts& facts) {
   });
 }
 
+void OpTable::EachScope(const std::function<void(std::string_view)>& look) const {
+  for (const auto& [key, op] : ops_) {
+    look(op->module);
+    for (const auto& [name, json] : op->facts.args) {
+      if (name == "op_name") look(json);
+    }
+  }
+}
+
 void AddOpArgs(const Op& op, ArgText* args) {
   if (!op.module.empty()) args->Text("hlo_module", op.module);
   if (op.program != kAbsent) args->Number("program_id", op.program);

@@ -44,6 +44,8 @@ class OpTable {
   const std::vector<std::string>& problems() const { return problems_; }
   // Instructions that were asked for and that no program has.
   std::uint64_t unresolved() const { return unresolved_; }
+  // The names of programs with ops, and the scopes that ops were traced in.
+  void EachScope(const std::function<void(std::string_view)>& look) const;
 
  private:
   using Key = std::tuple<std::string_view, std::int64_t, std::string_view>;

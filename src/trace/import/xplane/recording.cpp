@@ -10,6 +10,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "trace/import/shared/make_trace.h"
 #include "trace/json_text.h"
 
 namespace jarvis::trace::xplane {
@@ -73,7 +74,11 @@ class Teller {
     Said();
     told_.record_work =
         "profile on the machine with the device: jax.profiler.start_trace(DIR) ... stop_trace()";
+    told_.framework = found_.signs.framework;
+    told_.backward_scope = found_.signs.backward;
+    told_.optimizer_scope = found_.signs.optimizer;
     told_.record_ops = kHost;
+    told_.record_stacks = kFrames;
     told_.record_shapes = kPrograms;
     return std::move(told_);
   }
@@ -81,6 +86,7 @@ class Teller {
  private:
   static constexpr std::string_view kHost =
       "profile with the host's events: jax.profiler.ProfileOptions, host_tracer_level 2";
+  static constexpr std::string_view kFrames = "profile with python_tracer_level 1";
   static constexpr std::string_view kPrograms =
       "profile with enable_hlo_proto (the default of jax.profiler.ProfileOptions), and while the "
       "programs run that are meant";
@@ -107,8 +113,7 @@ class Teller {
       Note("no_step_marks", 0, "The profile marks no steps.",
            "wrap each step: with jax.profiler.StepTraceAnnotation(\"train\", step_num=n)");
     if (found_.host && !found_.python)
-      Note("no_python_frames", 0, "The profile holds no Python frames.",
-           "profile with python_tracer_level 1");
+      Note("no_python_frames", 0, "The profile holds no Python frames.", kFrames);
     Note("not_in_xplane", 0,
          "A profile of XLA holds no autograd graph, no process groups and no arguments' values: "
          "phases are those that JAX writes into names of ops, groups those of the programs.",
@@ -178,7 +183,7 @@ std::optional<std::int64_t> StartOf(const Space& space) {
 
 std::vector<TopLevelValue> ValuesOf(const Space& space, const std::vector<DevicePlane>& devices,
                                     const Found& found) {
-  std::vector<TopLevelValue> values = {{"schemaVersion", "1"}};
+  std::vector<TopLevelValue> values = {{"schemaVersion", "1"}, {kRecorderKey, Quoted(kRecorder)}};
   if (!devices.empty()) values.push_back({"deviceProperties", DevicesText(devices)});
   bool amd = false, nvidia = false;
   for (const DevicePlane& device : devices) {

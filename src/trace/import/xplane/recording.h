@@ -3,13 +3,17 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/import/xplane/device_lines.h"
+#include "trace/import/xplane/signs.h"
 #include "trace/import/xplane/space.h"
 #include "trace/metadata.h"
 
 namespace jarvis::trace::xplane {
+
+inline constexpr std::string_view kRecorder = "xplane (XLA)";
 
 // What was found on the way, for what is said about the recording.
 struct Found {
@@ -20,6 +24,7 @@ struct Found {
   std::uint64_t drawn_lines = 0;  // events of lines that converters draw
   bool host = false, ops = false, programs = false, step_marks = false, python = false;
   bool tpu = false;
+  Signs signs;
 };
 
 // The members that a trace's metadata is read from.

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -14,11 +14,13 @@
 #include "trace/import/proto/tell.h"
 #include "trace/import/shared/slice_writer.h"
 #include "trace/import/shared/store_elements.h"
+#include "trace/import/shared/store_window.h"
 #include "trace/import/xplane/device_lines.h"
 #include "trace/import/xplane/drawn_ops.h"
 #include "trace/import/xplane/host_lines.h"
 #include "trace/import/xplane/op_table.h"
 #include "trace/import/xplane/recording.h"
+#include "trace/import/xplane/signs.h"
 #include "trace/import/xplane/space.h"
 #include "trace/repair.h"
 
@@ -46,7 +48,7 @@ class SpaceReader {
     ReadHost();
     JV_TRY(job_.Check());
     LinkAlone();
-    if (std::ranges::none_of(host_, &HostLine::step_marks))
+    if (std::ranges::none_of(host_, &HostLine::step_marks) && !MarkGroups())
       MarkRunsAsSteps(LongestProgram(), &host_);
     std::vector<DecodedSlice> slices;
     for (LineEvents& line : lines_)
@@ -58,7 +60,7 @@ class SpaceReader {
     Count();
     Trace trace;
     JV_ASSIGN(trace.events, StoreOf(std::move(slices)));
-    trace.events.dialect.SetRecorder("xplane (XLA)");
+    trace.events.dialect.SetRecorder(kRecorder);
     trace.metadata = ReadMetadata(ValuesOf(space_, devices_, found_));
     trace.track_names = ReadTrackNames(trace.events);
     Repair(&trace.events);
@@ -89,16 +91,36 @@ class SpaceReader {
     });
     for (const auto& [device, line] : work)
       device_of_line_.push_back(device);
-    for (const LineEvents& line : lines_) {
-      for (std::size_t e = 0; e < line.ops.size(); ++e) {
-        const trace::Event& event = line.slice.events[e];
-        const std::int64_t correlation = line.slice.args[event.args].correlation;
-        if (correlation == kAbsent) continue;
-        const auto [known, added] = launched_.try_emplace(
-            correlation, LaunchedWork{line.ops[e], line.slice.names.hash(event.name)});
-        if (!added && known->second.op != line.ops[e]) known->second.op = nullptr;
+    CollectLaunched();
+  }
+
+  void CollectLaunched() {
+    const auto each = [&](const auto& use) {
+      for (std::size_t i = 0; i < lines_.size(); ++i) {
+        const DecodedSlice& slice = lines_[i].slice;
+        for (std::size_t e = 0; e < lines_[i].ops.size(); ++e) {
+          const std::int64_t id = slice.args[slice.events[e].args].correlation;
+          if (id != kAbsent) use(id, i, e);
+        }
       }
-    }
+    };
+    std::vector<std::int64_t> ids;
+    each([&](std::int64_t id, std::size_t, std::size_t) { ids.push_back(id); });
+    launched_.correlations = IdTable(std::move(ids));
+    launched_.works.resize(launched_.correlations.size());
+    std::vector<bool> known(launched_.works.size());
+    each([&](std::int64_t id, std::size_t line, std::size_t e) {
+      const std::size_t place = launched_.correlations.PlaceOf(id);
+      LaunchedWork& work = launched_.works[place];
+      const DecodedSlice& slice = lines_[line].slice;
+      const Op* op = lines_[line].ops[e];
+      if (!known[place]) {
+        work = {op, slice.names.hash(slice.events[e].name), device_of_line_[line]};
+      } else if (work.op != op) {
+        work.op = nullptr;
+      }
+      known[place] = true;
+    });
   }
 
   void ReadHost() {
@@ -117,6 +139,25 @@ class SpaceReader {
                 [&](std::size_t i) { host_[i] = ReadHostLine(threads[i], launched_, &ops_); });
   }
 
+  // Steps as a converter numbered them; where it drew none, the groups of the kernels.
+  bool MarkGroups() {
+    std::map<std::int64_t, std::int64_t> numbers;
+    for (const DevicePlane& device : devices_)
+      numbers.merge(DrawnSteps(device));
+    if (numbers.empty()) {
+      for (const LineEvents& line : lines_) {
+        for (const std::int64_t group : line.groups)
+          numbers.emplace(group, group);
+      }
+    }
+    std::set<std::size_t> devices;
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      if (!lines_[i].groups.empty()) devices.insert(device_of_line_[i]);
+    }
+    found_.step_marks = MarkGroupsAsSteps(numbers, devices, &host_);
+    return found_.step_marks;
+  }
+
   // The program that has most of the work.
   std::string_view LongestProgram() const {
     std::map<std::string_view, std::int64_t> sums;
@@ -132,9 +173,10 @@ class SpaceReader {
 
   // Draws ops for work that was not launched in the profile.
   void LinkAlone() {
-    std::unordered_set<std::int64_t> launches;
+    std::vector<std::int64_t> calls;
     for (const HostLine& line : host_)
-      launches.insert(line.launches.begin(), line.launches.end());
+      calls.insert(calls.end(), line.launches.begin(), line.launches.end());
+    const IdTable launches(std::move(calls));
     std::int64_t next_id = 1;
     for (std::size_t device = 0; device < devices_.size(); ++device) {
       std::vector<LineEvents*> lines;
@@ -146,7 +188,7 @@ class SpaceReader {
         std::vector<bool>& of_line = unlaunched.emplace_back(slice.events.size());
         for (std::size_t e = 0; e < slice.events.size(); ++e) {
           const std::int64_t correlation = slice.args[slice.events[e].args].correlation;
-          of_line[e] = correlation == kAbsent || !launches.contains(correlation);
+          of_line[e] = correlation == kAbsent || !launches.Has(correlation);
           ++found_.work;
           if (!of_line[e]) ++found_.linked;
         }
@@ -176,6 +218,7 @@ class SpaceReader {
         found_.step_marks = found_.step_marks || (device.tpu && line.label() == "Steps");
       }
     }
+    found_.signs = SignsOf(space_, ops_);
     found_.programs = ops_.any_module();
     found_.unresolved = ops_.unresolved();
   }
@@ -251,6 +294,8 @@ const Importer kXplane = {
     .one_file = true,
     .sniff = &SniffXplane,
     .read = &ReadXplane,
+    .survey = &SurveyByReading<kXplane>,
+    .read_window = &WindowOfWhole,
     .elements = &ElementsByReading<&ReadXplane>,
 };
 
