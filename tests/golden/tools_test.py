@@ -31,7 +31,7 @@ LARGE_TOOLS = {
     "sweep_pipeline": 505,  # five stages of a sweep's analysis in one tool
 }
 # full is for scripts and report writers: every tool about traces and ranks.
-ALL_TOKENS_MAX = {"min": 800, "core": 4200, "full": 7150, "sweep": 5100}
+ALL_TOKENS_MAX = {"min": 800, "core": 4230, "full": 7150, "sweep": 5130}
 TOOLS_MAX = 25
 INSTRUCTIONS_MAX = 1000
 # What descriptions may name besides tools and arguments: columns and files of answers.
