@@ -123,7 +123,6 @@ Front FrontOf(const findings::Analysis& analysis, const TextEdits& edits) {
   for (TimePart& part : analysis.cpu ? CpuParts(analysis) : TimeParts(analysis, kFrontParts))
     front.parts.push_back(PartOf(analysis, std::move(part), shown.cards));
   front.fixes = FixRows(analysis, edits, shown.groups, shown.cards);
-  std::erase_if(front.fixes, [](const FixRow& row) { return row.small; });
   front.trust = TrustLines(analysis);
   return front;
 }

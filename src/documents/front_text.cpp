@@ -21,7 +21,6 @@ constexpr std::size_t kCellLeast = 8;
 constexpr std::size_t kBarLeast = 12;
 constexpr std::size_t kBarMost = 30;
 constexpr std::size_t kFixesMost = 18;  // columns
-constexpr std::size_t kFixesShown = 5;
 constexpr std::size_t kNumberWide = 3;
 constexpr std::string_view kBold = "\x1b[1m";
 constexpr std::string_view kCode = "\x1b[36m";
@@ -228,17 +227,8 @@ class FrontWriter {
     if (front.fixes.empty()) return;
     Blank();
     Heading("What to do (A: change the model's code; B: settings, environment, compilation)");
-    std::size_t told = 0, more = 0;
-    for (const FixRow& row : front.fixes) {
-      if (!row.findings.empty() && told == kFixesShown) {
-        ++more;
-        continue;
-      }
-      if (!row.findings.empty()) ++told;
+    for (const FixRow& row : front.fixes)
       Fix(row);
-    }
-    if (more > 0)
-      Paragraph(fmt::format("{} more {} in the report.", more, more == 1 ? "fix" : "fixes"), "");
   }
 
   void Fix(const FixRow& row) {

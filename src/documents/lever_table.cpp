@@ -21,8 +21,7 @@ namespace jarvis::documents {
 namespace {
 
 constexpr std::size_t kUncoveredMost = 3;
-constexpr double kJointShare = 5;    // percent of the wall time
-constexpr double kFurtherLeast = 1;  // percent of the base
+constexpr double kJointShare = 5;  // percent of the wall time
 constexpr std::string_view kPathLegend =
     "Path A: the model's code may change. Path B: the model stays as it is; only settings, "
     "environment, compilation or the code around it change.";
@@ -314,10 +313,8 @@ std::vector<FixRow> FixRows(const findings::Analysis& analysis, const TextEdits&
   if (!analysis.uncovered.empty()) out.push_back(UncoveredRow(analysis));
   const std::string dash(kAbsentText);
   const auto further = findings::TogetherOf(std::span(analysis.findings).subspan(cards));
-  if (analysis.wall.together_ms && further && further->high > 0) {
+  if (analysis.wall.together_ms && further && further->high > 0)
     out.push_back(Beside('\0', "Further findings", dash, dash, SumRange(analysis, *further)));
-    out.back().small = analysis.base.Percent(further->high) < kFurtherLeast;
-  }
   return out;
 }
 
