@@ -25,6 +25,7 @@ using findings::Balance;
 using findings::BalanceLine;
 using findings::ExchangePart;
 using findings::PairLever;
+using findings::PairTarget;
 using ledger::WorkKind;
 
 // What of a unit is worth a sentence.

@@ -5,6 +5,7 @@
 #include "base/number_text.h"
 #include "documents/base_text.h"
 #include "documents/host_prose.h"
+#include "findings/one/wall_classes.h"
 
 namespace jarvis::documents {
 namespace {

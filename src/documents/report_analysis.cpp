@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "analysis/tables/summary.h"
+#include "documents/added_prose.h"
 #include "documents/category_table.h"
 #include "documents/cpu_text.h"
 #include "documents/impact_text.h"

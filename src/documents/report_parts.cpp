@@ -13,6 +13,7 @@
 #include "documents/cpu_text.h"
 #include "documents/host_prose.h"
 #include "documents/host_rows.h"
+#include "documents/impact_text.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "findings/one/thresholds.h"
