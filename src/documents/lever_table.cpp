@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/number_text.h"
+#include "documents/added_prose.h"
 #include "documents/base_text.h"
 #include "documents/host_prose.h"
 #include "documents/impact_text.h"
