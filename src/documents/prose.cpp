@@ -176,9 +176,10 @@ std::string RulePath(const findings::Analysis& analysis, const findings::Finding
   const auto fill = [&](const findings::RuleRow& row) {
     return std::string(Trim(findings::FillRule(row.*path, facts, &WriteFact)));
   };
-  std::string filled = fill(*RowOf(analysis, finding));
-  // Words of a user's that say nothing with these facts.
-  if (filled.empty()) filled = fill(*findings::RuleOf(*finding.rule));
+  const findings::RuleRow& row = *RowOf(analysis, finding);
+  std::string filled = fill(row);
+  // Words of a user's that say nothing with these facts; no words are those of no way out.
+  if (filled.empty() && !(row.*path).empty()) filled = fill(*findings::RuleOf(*finding.rule));
   // Of a sentence that is left out the spaces around it stay.
   for (std::size_t at = filled.find("  "); at != std::string::npos; at = filled.find("  ", at))
     filled.erase(at, 1);

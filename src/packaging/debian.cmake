@@ -41,7 +41,7 @@ install(FILES ${papers}/copyright ${papers}/changelog.gz ${PROJECT_SOURCE_DIR}/R
               ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
         DESTINATION share/doc/jarvis COMPONENT system EXCLUDE_FROM_ALL)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION share/doc/jarvis
-        COMPONENT system EXCLUDE_FROM_ALL FILES_MATCHING PATTERN "*.md")
+        COMPONENT system EXCLUDE_FROM_ALL FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/sessions ${PROJECT_SOURCE_DIR}/examples/extensions
                   ${PROJECT_SOURCE_DIR}/examples/slurm
         DESTINATION share/doc/jarvis/examples COMPONENT system EXCLUDE_FROM_ALL

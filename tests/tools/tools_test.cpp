@@ -297,10 +297,10 @@ TEST_CASE("findings by their ids: prioritize and what_if say the same of a plan"
   TraceText text;
   for (int i = 0; i < 40; ++i) {
     text.Python("prepare.py(3): prepare", 600 * i, 200);
-    text.OpWithKernel("aten::mm", 600 * i + 202, 10, "gemm", 600 * i + 215, 300, i + 1,
+    text.OpWithKernel("aten::mm", 600 * i + 202, 10, "gemm", 600 * i + 215, 340, i + 1,
                       "\"Input Dims\":[[2048,2048],[2048,2048]],\"Input type\":"
                       "[\"c10::BFloat16\",\"c10::BFloat16\"]");
-    text.Runtime("cudaStreamSynchronize", 600 * i + 214, 308, 1000 + i);
+    text.Runtime("cudaStreamSynchronize", 600 * i + 214, 348, 1000 + i);
   }
   ToolServer server(text);
   const Json timeline = server.Ask("gpu_timeline");

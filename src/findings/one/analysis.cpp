@@ -317,14 +317,12 @@ class Analyzer {
     if (out_.wall.known) out_.wall.together_ms = TogetherOf(out_);
     if (linked) out_.uncovered = FindUncoveredLines(out_);
     out_.slow_instance = FindSlowInstance(trace_, *frames_);
-    int host_rank = 0;  // in their final order: some findings about the host may be gone
+    int host_rank = 0, place = 0;  // in their final order: some about the host may be gone
     for (Finding& finding : all) {
       if (finding.category == "cpu_idle") finding.rank = ++host_rank;
       if (out_.cpu && finding.category == "multi_kernel") finding.rank = 1;
-    }
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      all[i].global_rank = static_cast<int>(i) + 1;
-      all[i].id = fmt::format("f{}", i + 1);
+      finding.global_rank = ++place;
+      finding.id = fmt::format("f{}", place);
     }
   }
 
