@@ -257,13 +257,9 @@ Result<std::string> SummaryOf(session::Workspace& workspace, const Request& requ
   JV_ASSIGN(std::string text, tools::FrontText(workspace, FolderArguments(request),
                                                TerminalLookOf(STDOUT_FILENO), job));
   text += '\n';
-  if (!request.reference.empty()) {
-    text += "Compared with the baseline: ";
-    for (const char c : AnswerOf(answers, "compare").value("summary", "")) {
-      if (c != '*') text += c;  // emphasis says nothing here
-    }
-    text += "\n\n";
-  }
+  if (!request.reference.empty())
+    text += "Compared with the baseline: " +
+            WithoutEmphasis(AnswerOf(answers, "compare").value("summary", "")) + "\n\n";
   text += "Reports, tables and findings in " + request.output_dir + ":";
   for (const char* tool : {"render_report", "compare"}) {
     for (const Json& file : AnswerOf(answers, tool).value("files", Json::array())) {

@@ -128,6 +128,12 @@ bool EqualsNoCase(std::string_view a, std::string_view b) {
                     [](char x, char y) { return Lower(x) == Lower(y); });
 }
 
+std::string WithoutEmphasis(std::string text) {
+  for (std::size_t at = text.find("**"); at != std::string::npos; at = text.find("**", at))
+    text.erase(at, 2);
+  return text;
+}
+
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> candidates) {
   return std::find(candidates.begin(), candidates.end(), text) != candidates.end();
 }

@@ -24,6 +24,8 @@ constexpr std::string_view Trim(std::string_view text) {
     text.remove_suffix(1);
   return text;
 }
+// Without marks of bold type ("**"), which say nothing where they are not rendered.
+std::string WithoutEmphasis(std::string text);
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> candidates);
 
 // In the order in which people read names: numbers in them by their value ("a2" before "a10").

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/text.h"
 #include "documents/comparative_base.h"
 #include "documents/comparative_changes.h"
 #include "documents/comparative_facts.h"
@@ -21,13 +22,6 @@ constexpr std::size_t kConsoleParts = 2;
 constexpr double kConsoleShare = 0.02;
 constexpr double kConsoleChange = 0.002;  // of the candidate's unit: lines that changed
 constexpr double kConsoleLarge = 0.1;     // ... and those that are large though they did not
-
-// Marks of emphasis say nothing in a terminal.
-std::string Plain(std::string text) {
-  for (std::size_t at = text.find("**"); at != std::string::npos; at = text.find("**", at))
-    text.erase(at, 2);
-  return text;
-}
 
 std::string WorkloadText(const findings::Analysis& analysis) {
   const std::string line = findings::WorkloadLine(analysis.workload);
@@ -74,9 +68,9 @@ std::string LimitsText(const ComparativeFacts& facts) {
   if (!limits.empty()) limits.erase(limits.begin());
   std::string text;
   for (const std::string& limit : limits)
-    text += "- " + Plain(limit) + "\n";
+    text += "- " + WithoutEmphasis(limit) + "\n";
   for (const std::string& next : PairNextRecordings(facts))
-    text += "- Record next: " + Plain(next) + "\n";
+    text += "- Record next: " + WithoutEmphasis(next) + "\n";
   return text.empty() ? text : "\nWhat this cannot tell:\n" + text;
 }
 
@@ -97,12 +91,12 @@ std::string PhaseText(const ComparativeFacts& facts) {
 Result<std::string> PairConsole(const ComparativeSide& candidate, const ComparativeSide& baseline,
                                 Job& job) {
   JV_ASSIGN(const ComparativeFacts facts, CollectFacts(candidate, baseline, job));
-  std::string text = Plain(PairVerdict(facts)) + "\n";
+  std::string text = WithoutEmphasis(PairVerdict(facts)) + "\n";
   if (const std::string split = PairSplit(facts); !split.empty()) text += split + "\n";
   if (const auto changes = PairChangeLines(facts); !changes.empty()) {
     text += "What changed, net, by size:\n";
     for (const std::string& line : changes)
-      text += "- " + Plain(line) + "\n";
+      text += "- " + WithoutEmphasis(line) + "\n";
   }
   text += "\n";
   const std::string workloads[2] = {WorkloadText(*facts.pair.primary),
@@ -125,7 +119,7 @@ Result<std::string> PairConsole(const ComparativeSide& candidate, const Comparat
     return text;
   }
   for (const std::string& finding : KeyFindings(facts))
-    text += "- " + Plain(finding) + "\n";
+    text += "- " + WithoutEmphasis(finding) + "\n";
   const std::vector<LeverText> levers = PairLevers(facts);
   if (!levers.empty()) text += "\nWhat to do about the candidate:\n";
   for (std::size_t i = 0; i < levers.size() && i < kConsoleLevers; ++i) {

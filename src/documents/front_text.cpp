@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -52,7 +53,7 @@ std::string Unescaped(std::string_view markdown) {
 
 // Without the marks of code and bold type.
 std::string Unmarked(std::string text) {
-  Replace("**", "", &text);
+  text = WithoutEmphasis(std::move(text));
   Replace("`", "", &text);
   return text;
 }
@@ -62,9 +63,7 @@ std::size_t WidthUnmarked(std::string_view text) {
   return WidthOf(Unmarked(std::string(text)));
 }
 std::size_t WidthWithCode(std::string_view text) {
-  std::string plain(text);
-  Replace("**", "", &plain);
-  return WidthOf(plain);
+  return WidthOf(WithoutEmphasis(std::string(text)));
 }
 
 // Lines of at most `columns`, broken at blanks; a longer word is cut.

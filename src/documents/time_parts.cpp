@@ -82,11 +82,6 @@ bool HostHidesGpu(const findings::Analysis& analysis) {
   return wall.wall_ms - wall.host_floor_ms <= kNothing * wall.gpu_floor_ms;
 }
 
-bool IsUnassessed(const findings::Analysis& analysis, WorkKind kind) {
-  const auto at = static_cast<std::size_t>(kind);
-  return !analysis.line_bounds.work[at].ns && analysis.covered[at] < findings::kCoveredMost;
-}
-
 // By global rank, those that save something on their own.
 std::vector<int> RanksOf(const findings::Analysis& analysis, const auto& takes) {
   std::vector<int> ranks;
@@ -105,7 +100,7 @@ std::vector<TimePart> Lines(const findings::Analysis& analysis) {
     lines.push_back({LineWords(kind), kWorkWords[i].look, MillisOf(wall.work_ns[i])});
     TimePart& line = lines.back();
     line.hidden = hidden;
-    line.assessed = !IsUnassessed(analysis, kind);
+    line.assessed = analysis.line_bounds.work[i].ns || analysis.IsCovered(kind);
     line.fixes = RanksOf(analysis, [&](const findings::LinesTaken& taken) {
       return std::find(taken.work.begin(), taken.work.end(), kind) != taken.work.end();
     });

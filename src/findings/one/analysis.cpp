@@ -524,9 +524,7 @@ class Analyzer {
 std::vector<ledger::WorkKind> Analysis::UnassessedKinds() const {
   std::vector<ledger::WorkKind> kinds =
       ledger::UnassessedKinds(frames->frames.base, frames->books, line_bounds);
-  std::erase_if(kinds, [&](ledger::WorkKind kind) {
-    return covered[static_cast<std::size_t>(kind)] >= kCoveredMost;
-  });
+  std::erase_if(kinds, [&](ledger::WorkKind kind) { return IsCovered(kind); });
   return kinds;
 }
 

@@ -116,6 +116,10 @@ struct Analysis {
   // sizes the most; the longest first, and their wall time of all units.
   std::vector<ledger::WorkKind> UnassessedKinds() const;
   double UnassessedMs() const;
+  // Findings with a way out are about the most of it.
+  bool IsCovered(ledger::WorkKind kind) const {
+    return covered[static_cast<std::size_t>(kind)] >= kCoveredMost;
+  }
   bool NothingToSave() const;  // by the bounds of all lines (ledger::NothingToSave)
 
   // What its fixes say; nothing but words depends on it.

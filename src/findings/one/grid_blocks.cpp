@@ -18,33 +18,38 @@ bool CountsWorkItems(const session::LoadedTrace& trace, EventIndex kernel) {
          events.name(launch).find("ExtModuleLaunchKernel") != std::string_view::npos;
 }
 
+// Absent: there are none.
+std::optional<std::int64_t> ProductOf(const std::vector<std::int64_t>& sizes) {
+  std::int64_t product = 1;
+  for (const std::int64_t size : sizes)
+    product *= size;
+  return sizes.empty() ? std::nullopt : std::optional(product);
+}
+
 }  // namespace
 
-std::optional<std::int64_t> GridBlocksOf(const trace::EventStore& events, EventIndex kernel) {
-  std::int64_t blocks = 1;
-  const auto grid =
-      trace::ElementsOf(trace::MemberOf(events.text(events.args_of(kernel).other), "grid"));
-  for (const std::string_view size : grid) {
+std::vector<std::int64_t> LaunchSizesOf(const trace::EventStore& events, EventIndex kernel,
+                                        std::string_view key, std::int64_t most) {
+  std::vector<std::int64_t> sizes;
+  for (const std::string_view size :
+       trace::ElementsOf(trace::MemberOf(events.text(events.args_of(kernel).other), key))) {
     const auto number = trace::IntegerOf(size);
-    if (!number || *number <= 0 || *number > (1 << 30)) return std::nullopt;
-    blocks *= *number;
+    if (!number || *number <= 0 || *number > most) return {};
+    sizes.push_back(*number);
   }
-  return grid.empty() ? std::nullopt : std::optional(blocks);
+  return sizes;
+}
+
+std::optional<std::int64_t> GridBlocksOf(const trace::EventStore& events, EventIndex kernel) {
+  return ProductOf(LaunchSizesOf(events, kernel, "grid"));
 }
 
 std::optional<std::int64_t> BlocksOf(const session::LoadedTrace& trace, EventIndex kernel) {
   const trace::EventStore& events = trace.events();
   const auto blocks = GridBlocksOf(events, kernel);
   if (!blocks || !CountsWorkItems(trace, kernel)) return blocks;
-  std::int64_t threads = 1;
-  const auto block =
-      trace::ElementsOf(trace::MemberOf(events.text(events.args_of(kernel).other), "block"));
-  for (const std::string_view size : block) {
-    const auto number = trace::IntegerOf(size);
-    if (!number || *number <= 0 || *number > 1024) return std::nullopt;
-    threads *= *number;
-  }
-  return block.empty() || *blocks % threads != 0 ? std::nullopt : std::optional(*blocks / threads);
+  const auto threads = ProductOf(LaunchSizesOf(events, kernel, "block", 1024));
+  return !threads || *blocks % *threads != 0 ? std::nullopt : std::optional(*blocks / *threads);
 }
 
 std::optional<std::int64_t> ComputeUnitsOf(const session::LoadedTrace& trace) {

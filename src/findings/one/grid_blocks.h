@@ -4,10 +4,17 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "session/loaded_trace.h"
 
 namespace jarvis::findings {
+
+// The sizes of a launch that `key` ("grid", "block") holds. Empty: none are recorded, or one is not
+// from 1 to `most`.
+std::vector<std::int64_t> LaunchSizesOf(const trace::EventStore& events, trace::EventIndex kernel,
+                                        std::string_view key, std::int64_t most = 1 << 30);
 
 // The product of the recorded grid, whatever it counts; absent: none is recorded.
 std::optional<std::int64_t> GridBlocksOf(const trace::EventStore& events, trace::EventIndex kernel);

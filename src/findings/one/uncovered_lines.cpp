@@ -132,7 +132,7 @@ std::vector<UncoveredLine> FindUncoveredLines(const Analysis& analysis) {
   for (int kind = 0; kind < ledger::kWorkKinds; ++kind) {
     const auto work = static_cast<WorkKind>(kind);
     const auto at = static_cast<std::size_t>(kind);
-    if (analysis.covered[at] >= kCoveredMost) continue;
+    if (analysis.IsCovered(work)) continue;
     const auto& bound = analysis.line_bounds.work[at].ns;
     add({work, MillisOf(wall.work_ns[at]), bound ? std::optional(MillisOf(*bound)) : std::nullopt});
   }

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "findings/one/grid_blocks.h"
 #include "findings/one/kernel_categories.h"
-#include "trace/json_text.h"
 
 namespace jarvis::findings {
 namespace {
@@ -19,16 +19,9 @@ struct Launch3 {
 
 std::optional<Launch3> SizesAt(const trace::EventStore& events, EventIndex kernel,
                                std::string_view key) {
-  const auto sizes =
-      trace::ElementsOf(trace::MemberOf(events.text(events.args_of(kernel).other), key));
+  const std::vector<std::int64_t> sizes = LaunchSizesOf(events, kernel, key);
   if (sizes.size() != 3) return std::nullopt;
-  std::int64_t found[3] = {};
-  for (std::size_t i = 0; i < 3; ++i) {
-    const auto number = trace::IntegerOf(sizes[i]);
-    if (!number || *number <= 0 || *number > (1 << 30)) return std::nullopt;
-    found[i] = *number;
-  }
-  return Launch3{found[0], found[1], found[2]};
+  return Launch3{sizes[0], sizes[1], sizes[2]};
 }
 
 std::vector<EventIndex> ByStart(const session::LoadedTrace& trace) {
