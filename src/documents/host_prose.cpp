@@ -18,6 +18,7 @@ namespace {
 using findings::HostCause;
 using findings::HostCauseKind;
 using findings::HostPlace;
+using findings::WaitKind;
 
 constexpr std::size_t kNameMax = 90;
 constexpr std::size_t kPlacesTold = 3;
@@ -126,6 +127,10 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
   return text + ".";
 }
 
+bool IsOfChecks(const HostCause& cause) {
+  return !cause.places.empty() && cause.places.front().wait == WaitKind::kCheck;
+}
+
 std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& cause) {
   const double idle = IdleMs(analysis, cause);
   std::string places;
@@ -145,6 +150,10 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
         "kernels "
         "that follow each",
         EachMs(analysis, cause.behind_ms));
+  }
+  if (cause.gpu_ms > 0) {
+    text += fmt::format("; what the checks themselves compute takes {} of GPU time more",
+                        EachMs(analysis, cause.gpu_ms));
   }
   return text + ". The longest idle time follows " + places + ".";
 }
@@ -363,9 +372,11 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
     case HostCauseKind::kSection:
       return SectionName(analysis, cause) + " while the GPU is idle, " + TimesText(analysis, cause);
     case HostCauseKind::kWaits: {
-      std::string text = fmt::format("{} syncs{} (waits with nothing queued on the GPU)",
-                                     EachCalls(analysis, cause.count),
-                                     analysis.base.count > 1 ? " " + UnitPhrase(analysis) : "");
+      const bool checks = IsOfChecks(cause);
+      std::string text = fmt::format(
+          "{} {}{} ({})", EachCalls(analysis, cause.count), checks ? "value checks" : "syncs",
+          analysis.base.count > 1 ? " " + UnitPhrase(analysis) : "",
+          checks ? "syncs that read one value back" : "waits with nothing queued on the GPU");
       if (cause.places.empty()) return text;
       const HostPlace& first = cause.places.front();
       if (2 * first.idle_ms > cause.idle_ms) return text + ", mostly in " + PlaceName(first.name);

@@ -70,7 +70,7 @@ class LimitFinder {
                       "checkpointing. Record next: "
                       "`torch.cuda.max_memory_allocated()` after a step, with and without it.",
                       rank));
-    } else if (IsOf(finding, {Pattern::kHalfPrecisionOff, Pattern::kTf32Off})) {
+    } else if (finding.rule && findings::Info(*finding.rule).inexact) {
       Add(
           fmt::format("A trace cannot show whether accuracy holds in the lower precision of "
                       "priority {}. Record "

@@ -199,8 +199,9 @@ class FixReader {
         line.pattern = static_cast<Pattern>(out->patterns_.size());
       } else if (key == "elsewhere") {
         JV_TRY(TakeElsewhere(at, value, false, &row.elsewhere));
-      } else if (key == "notable") {
-        if (value.get(info.notable) != simdjson::SUCCESS) return at.Bad(key, "true or false");
+      } else if (key == "notable" || key == "inexact") {
+        bool& flag = key == "notable" ? info.notable : info.inexact;
+        if (value.get(flag) != simdjson::SUCCESS) return at.Bad(key, "true or false");
       } else if (key == "order" || key == "section") {
         if (value.get(order) != simdjson::SUCCESS || order < 0 || order > 1'000'000)
           return at.Bad(key, "a whole number");

@@ -29,6 +29,7 @@ struct PatternInfo {
   std::string key;       // "tiny_batched_gemm": stable, in files
   std::string what;      // half a sentence without numbers
   bool notable = false;  // makes an op of any share Medium
+  bool inexact = false;  // computes with fewer bits: whether results stay good enough is not known
   // Of several that are found at once the smallest is named first.
   int order = std::numeric_limits<int>::max();
   int section = 0;  // its place in docs/rules.md; 0: as `order` says

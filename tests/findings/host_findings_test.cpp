@@ -212,7 +212,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a value that is read back after a check for NaN is that check's") {
-  const auto advice = [](std::string_view check) {
+  const auto advice = [](std::string_view check, const char* subject) {
     TraceText text;
     for (int i = 0; i < 40; ++i) {
       const double at = 200.0 * i;
@@ -223,11 +223,11 @@ TEST_CASE("a value that is read back after a check for NaN is that check's") {
       text.Runtime("cudaStreamSynchronize", at + 30, 75, 1000 + i);
     }
     const Analyzed one = Analyze(text);
-    return HostFinding(one, "synchronisation", HostCauseKind::kWaits).path_a.front().advice;
+    return HostFinding(one, subject, HostCauseKind::kWaits).path_a.front().advice;
   };
-  CHECK(advice("aten::isnan") == Advice::kDropChecks);
-  CHECK(advice("aten::allclose") == Advice::kDropChecks);
-  CHECK(advice("aten::gt") == Advice::kAvoidScalars);
+  CHECK(advice("aten::isnan", "value_checks") == Advice::kDropChecks);
+  CHECK(advice("aten::allclose", "value_checks") == Advice::kDropChecks);
+  CHECK(advice("aten::gt", "synchronisation") == Advice::kAvoidScalars);
 }
 
 // Forty times a GEMM of 80 us, an op that computes for 60 us and a value of it that is read back.
@@ -245,12 +245,40 @@ Analyzed ReadAfter(std::string_view op) {
 
 TEST_CASE("a check that is deleted takes along what it computes; another value stays computed") {
   const Analyzed check = ReadAfter("aten::isnan"), value = ReadAfter("aten::gt");
-  const Finding& checks = HostFinding(check, "synchronisation", HostCauseKind::kWaits);
+  const Finding& checks = HostFinding(check, "value_checks", HostCauseKind::kWaits);
   const Finding& values = HostFinding(value, "synchronisation", HostCauseKind::kWaits);
   CHECK(checks.host->gpu_ms == doctest::Approx(39 * 0.060));  // of what repeats
   CHECK(values.host->gpu_ms == 0);
   CHECK(BestWall(checks)->ms.low >= 39 * 0.060);
   CHECK(BestWall(values)->ms.high <= values.host->idle_ms + 1e-6);
+}
+
+TEST_CASE("checks and other waits are two findings, each with its own idle time") {
+  TraceText text;
+  for (int i = 0; i < 40; ++i) {
+    const double at = 600.0 * i;
+    const int id = 4 * i;
+    text.OpWithKernel("aten::mm", at, 10, "k", at + 12, 80, id + 1);
+    text.OpWithKernel("aten::isnan", at + 12, 10, "k2", at + 93, 60, id + 2);
+    text.Op("aten::is_nonzero", at + 30, 140).Op("aten::item", at + 31, 138);
+    text.Runtime("cudaStreamSynchronize", at + 32, 125, 1000 + 2 * i);
+    text.OpWithKernel("aten::mm", at + 300, 10, "k", at + 312, 80, id + 3);
+    text.OpWithKernel("aten::sum", at + 312, 10, "k3", at + 393, 60, id + 4);
+    text.Op("aten::item", at + 330, 140);
+    text.Runtime("cudaStreamSynchronize", at + 332, 125, 1001 + 2 * i);
+  }
+  const Analyzed one = Analyze(text);
+  const Finding& checks = HostFinding(one, "value_checks", HostCauseKind::kWaits);
+  const Finding& values = HostFinding(one, "synchronisation", HostCauseKind::kWaits);
+  CHECK(checks.path_a.front().advice == Advice::kDropChecks);
+  CHECK(values.path_a.front().advice == Advice::kAvoidScalars);
+  CHECK(values.path_a.size() == 1);
+  CHECK(checks.host->gpu_ms == doctest::Approx(39 * 0.060));
+  CHECK(values.host->gpu_ms == 0);
+  CHECK(checks.host->count + values.host->count <= 80);
+  const double idle_ms = one.analysis.totals.idle_ms;
+  CHECK(checks.host->idle_ms + values.host->idle_ms <= idle_ms + 1e-6);
+  CHECK(BestWall(checks)->ms.high <= checks.host->idle_ms + checks.host->gpu_ms + 1e-6);
 }
 
 TEST_CASE("a wait while the GPU has work queued costs nothing") {

@@ -232,5 +232,66 @@ TEST_CASE("16 bits are priced for the whole workload where TF32 runs") {
   CHECK(FoundBy(Products(kTf32, "V100-SXM2-16GB"), Pattern::kNarrowerPrecision) == nullptr);
 }
 
+// 20 layers in fp32: a product, attention, a norm and a pointwise op, of which `narrow` products of
+// 16 bits more.
+Analyzed Layers(int narrow) {
+  TraceText text;
+  double at = 0;
+  int id = 0;
+  const auto add = [&](std::string_view op, std::string_view kernel, double us, std::string args) {
+    text.OpWithKernel(op, at, 10, kernel, at + 12, us, ++id, std::move(args));
+    at += us + 2;
+  };
+  for (int i = 0; i < 20; ++i) {
+    add("aten::mm", "ampere_sgemm_128x64_tn", 800, Shapes("[[1024,1024],[1024,1024]]", "float"));
+    add("aten::_efficient_attention_forward", "fmha_cutlassF_f32_aligned_64x64_rf_sm80", 200, "");
+    add("aten::native_layer_norm", "vectorized_layer_norm_kernel", 60, "");
+    add("aten::relu", "vectorized_elementwise_kernel", 100, Shapes("[[4096,4096]]", "float", 1));
+    if (i < narrow) {
+      add("aten::mm", "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_nn", 800,
+          Shapes("[[4096,4096],[4096,4096]]", "c10::BFloat16"));
+    }
+  }
+  return Analyze(text, "A100-SXM4-40GB");
+}
+
+TEST_CASE("autocast counts all that it computes in 16 bits, TF32 the products alone") {
+  const Analyzed wide = Layers(0);
+  const Finding* finding = FoundBy(wide, Pattern::kTf32Off);
+  REQUIRE(finding != nullptr);
+  REQUIRE(finding->change_a);
+  REQUIRE(finding->change_b);
+  const Range& a = finding->change_a->savings_ms;
+  const Range& b = finding->change_b->savings_ms;
+  CHECK(b.high <= 20 * 0.8);
+  CHECK(a.high > b.high + 20 * (0.2 + 0.1) * 0.4);
+  CHECK(a.high <= 20 * (0.8 + 0.2 + 0.06 + 0.1));
+  CHECK(finding->change_a->parts.size() > finding->change_b->parts.size());
+  CHECK(FoundBy(wide, Pattern::kFp32Attention) == nullptr);  // the same action
+  CHECK(finding->wall_a->ms.high > finding->wall_b->ms.high);
+  // Where 16 bits are in use already, what stays in fp32 is there for a reason.
+  const Analyzed mixed = Layers(8);
+  const Finding* products = FoundBy(mixed, Pattern::kTf32Off);
+  REQUIRE(products != nullptr);
+  REQUIRE(products->change_a);
+  CHECK(products->change_a->parts.size() == products->change_b->parts.size());
+}
+
+TEST_CASE("all fixes together save at least what one may, and no more than their sum") {
+  const Analyzed one = Layers(0);
+  REQUIRE(one.analysis.wall.together_ms);
+  const Range& all = *one.analysis.wall.together_ms;
+  double sum = 0;
+  for (const Finding& finding : one.analysis.findings) {
+    const WallSaving* best = BestWall(finding);
+    if (best == nullptr || finding.one_off) continue;
+    const Range after = AfterOthers(*best);
+    CHECK(all.high >= after.high - 1e-9);
+    sum += after.high;
+  }
+  CHECK(all.high <= sum + 1e-9);
+  CHECK(all.high <= one.analysis.wall.wall_ms);
+}
+
 }  // namespace
 }  // namespace jarvis::findings

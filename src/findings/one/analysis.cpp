@@ -111,6 +111,7 @@ class Analyzer {
       JV_TRY(job_.Check());
       MakeFindings(calls, out_.context, &category);
     }
+    JudgePrecision(calls, *frames_->kinds, out_.context, &out_.categories, &structures_);
     AddLineFixes(calls, fusions_, out_, &structures_);
     Rank();
     JV_TRY(job_.Check());
@@ -128,8 +129,6 @@ class Analyzer {
     structures_ = FindStructures(calls, out_.context, &out_.categories);
     for (Finding& finding : FindingsByKernel(calls))
       structures_.push_back(std::move(finding));
-    if (auto narrower = FindNarrowerPrecision(calls, *frames_->kinds, out_.context))
-      structures_.push_back(std::move(*narrower));
     if (auto dense = FindDenseExperts(calls, out_.categories))
       structures_.push_back(std::move(*dense));
     for (Finding& finding : FindSameWork(calls, *frames_->kinds, out_.categories))
@@ -314,7 +313,7 @@ class Analyzer {
     }
     DropLeftOut();
     FillLines(trace_.events(), &out_);
-    if (out_.wall.known) out_.wall.together_ms = TogetherOf(out_);
+    if (out_.wall.known) TellTogether(*simulation_, &out_);
     if (linked) out_.uncovered = FindUncoveredLines(out_);
     out_.slow_instance = FindSlowInstance(trace_, *frames_);
     int host_rank = 0, place = 0;  // in their final order: some about the host may be gone

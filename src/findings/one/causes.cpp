@@ -156,15 +156,15 @@ class CauseFinder {
     const Target target{part, fmt::format("{:.0f}% of the TF32 peak", limits::kTensorHigh * 100),
                         "dense peak of " + platform->name};
     o->cause->b = target;
-    if (!sized) return true;
     // Half the bytes of fp32, and the same shares of a higher rate: never less than TF32 saves.
     if (const auto bf16 = perf::PeakFor(*platform, "matrix_bf16")) {
       o->cause->facts.push_back(NumberFact("bf16_peak", bf16->tflops, "TFLOPS/s"));
-      o->cause->a =
-          Target{SavedAtTensorRate(now, bf16->tflops, least / 2),
-                 fmt::format("{:.0f}% of the bf16 peak", limits::kTensorHigh * 100), target.source};
+      Range more = SavedAtTensorRate(now, bf16->tflops, least / 2);
+      if (!sized) more.low = 0;
+      o->cause->a = Target{more, fmt::format("{:.0f}% of the bf16 peak", limits::kTensorHigh * 100),
+                           target.source};
     }
-    HoldAgainstTf32(peak->tflops, o);
+    if (sized) HoldAgainstTf32(peak->tflops, o);
     return true;
   }
 

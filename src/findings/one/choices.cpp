@@ -58,7 +58,7 @@ void RetellSavings(const analysis::Simulation& simulation, Analysis* analysis) {
     finding.priority = PriorityOfSaving(percent(after));
     finding.minor = percent(std::max(BestWall(finding)->ms.mid, after)) < limits::kMinorShare;
   }
-  wall.together_ms = TogetherOf(*analysis);
+  TellTogether(simulation, analysis);
 }
 
 // What names findings that are gone, or now come later, is taken back.

@@ -304,48 +304,82 @@ class HostFindingMaker {
     Add("first_calls", Pattern::kFirstCalls, {Advice::kWarmUpFirst}, std::move(cause));
   }
 
-  // Waits behind which nothing is queued. Where each has a few small kernels only, these are late
-  // as well, and both go when such work is done at once and without reading results between.
+  // Waits behind which nothing is queued.
   void Waits() {
+    const IntervalSet<std::int64_t> checked = Checks();
+    OtherWaits(checked);
+  }
+
+  bool AreMany(const HostCause& cause) const {
+    // One wait at the end of a run is how anybody gets a result.
+    return static_cast<double>(cause.count) >= limits::kWaitsMin &&
+           Matters(cause.idle_ms + cause.gpu_ms);
+  }
+
+  // A check that is deleted computes nothing, waits for nothing and issues no op, whatever else
+  // stays as it is. Returns the host time of what goes.
+  IntervalSet<std::int64_t> Checks() {
+    WaitPlaces found = FindWaitPlaces(e_, ledger_, WaitsOf::kChecks);
+    IntervalSet<std::int64_t> host = Union(std::move(found.read_host));
+    IntervalSet<std::int64_t> late;
+    for (const IdlePhase& phase : ledger_.phases)
+      late.insert(late.end(), phase.late.begin(), phase.late.end());
     HostCause cause;
     cause.kind = HostCauseKind::kWaits;
+    cause.count = found.count;
+    cause.behind_ms = found.behind_ms;
+    cause.idle_ms = found.behind_ms + MillisOf(Length(Intersect(Union(std::move(late)), host)));
+    for (const trace::EventIndex gpu : found.read_gpu.events) {
+      const trace::Event& work = e_.trace.events()[gpu];
+      if (e_.scope.Has(work.ts_ns)) cause.gpu_ms += MillisOf(work.dur_ns);
+    }
+    if (!AreMany(cause)) return {};
+    cause.total_ms = std::max(found.total_ms, MillisOf(Length(host)));
+    cause.changes = {std::move(found.waits), analysis::ScaleHost{StretchesOf(host), 0}};
+    if (!found.read_gpu.events.empty()) cause.changes.emplace_back(std::move(found.read_gpu));
+    AddWaits("value_checks", std::move(found), std::move(cause));
+    return host;
+  }
+
+  // Where each wait has a few small kernels only, these are late as well, and both go when such
+  // work is done at once and without reading results between. `checked`: host time that goes
+  // anyway.
+  void OtherWaits(const IntervalSet<std::int64_t>& checked) {
+    WaitPlaces found = FindWaitPlaces(e_, ledger_, WaitsOf::kOthers);
+    HostCause cause;
+    cause.kind = HostCauseKind::kWaits;
+    cause.count = found.count;
+    cause.behind_ms = cause.idle_ms = found.behind_ms;
     IntervalSet<std::int64_t> late;
+    double late_ms = 0;
     for (const IdlePhase& phase : ledger_.phases) {
-      cause.idle_ms += phase.sync_ms;
-      cause.behind_ms += phase.sync_ms;
-      cause.count += phase.waits;
       if (!phase.waits_often()) continue;
-      cause.idle_ms += phase.launch_ms;
+      const double own_ms = MillisOf(Length(Subtract(phase.late, checked)));
+      late_ms += std::min(phase.launch_ms, own_ms);
       cause.small_kernels = cause.small_kernels || phase.launch_ms > phase.sync_ms / 2;
       late.insert(late.end(), phase.gaps.begin(), phase.gaps.end());
     }
-    // One wait at the end of a run is how anybody gets a result.
-    if (static_cast<double>(cause.count) < limits::kWaitsMin || !Matters(cause.idle_ms)) return;
-    WaitPlaces found = FindWaitPlaces(e_, ledger_.wait_ms);
-    cause.total_ms = found.total_ms;
-    cause.places = std::move(found.places);
-    const bool checks = !cause.places.empty() && cause.places.front().wait == WaitKind::kCheck;
-    for (const trace::EventIndex gpu : found.read_gpu.events) {
-      if (checks && e_.scope.Has(e_.trace.events()[gpu].ts_ns))
-        cause.gpu_ms += MillisOf(e_.trace.events()[gpu].dur_ns);
-    }
+    cause.idle_ms += late_ms;
+    if (!AreMany(cause)) return;
+    late = Subtract(Union(std::move(late)), checked);
     cause.changes = {std::move(found.waits)};
     if (!late.empty() || !found.read_gpu.events.empty()) cause.least = cause.changes;
-    // A check that is deleted computes nothing, whatever else stays as it is.
-    if (checks && !found.read_gpu.events.empty()) cause.least.emplace_back(found.read_gpu);
-    if (!late.empty()) {
-      // What is done without waiting is not yet done at once: most of those launches may stay.
-      late = Union(std::move(late));
-      cause.least.emplace_back(analysis::ScaleHost{StretchesOf(late), kLateLeft});
-    }
+    // What is done without waiting is not yet done at once: most of those launches may stay.
+    if (!late.empty()) cause.least.emplace_back(analysis::ScaleHost{StretchesOf(late), kLateLeft});
     // What nobody reads back is not computed and copied for it either.
     late.insert(late.end(), found.read_host.begin(), found.read_host.end());
     if (!late.empty())
       cause.changes.emplace_back(analysis::ScaleHost{StretchesOf(Union(std::move(late))), 0});
     if (!found.read_gpu.events.empty()) cause.changes.emplace_back(std::move(found.read_gpu));
+    AddWaits("synchronisation", std::move(found), std::move(cause));
+  }
+
+  void AddWaits(const char* member, WaitPlaces found, HostCause cause) {
+    cause.total_ms = std::max(cause.total_ms, found.total_ms);
+    cause.places = std::move(found.places);
     std::vector<Remedy> ways = WaysForWaits(cause.places);
     if (cause.places.size() > kHostPlacesMax) cause.places.resize(kHostPlacesMax);
-    Add("synchronisation", Pattern::kSynchronisation, {}, std::move(cause));
+    Add(member, Pattern::kSynchronisation, {}, std::move(cause));
     out_.back().path_a = std::move(ways);
   }
 

@@ -31,6 +31,7 @@ class LedgerMaker {
       : in_(input), events_(input.trace.events()), tree_(input.trace.tree()) {
     out_.section_ms.resize(in_.sections.size());
     out_.wait_ms.resize(in_.host.waits.size());
+    out_.waited.resize(in_.host.waits.size());
   }
 
   IdleLedger Run() {
@@ -39,8 +40,10 @@ class LedgerMaker {
     CollectWindows();
     Gaps();
     Launches();
-    for (IdlePhase& phase : out_.phases)
+    for (IdlePhase& phase : out_.phases) {
       phase.gaps = Union(std::move(phase.gaps));
+      phase.late = Union(std::move(phase.late));
+    }
     return std::move(out_);
   }
 
@@ -158,8 +161,10 @@ class LedgerMaker {
       out_.wait_ms[*wait] += ms;
       phase.sync_ms += ms;
       ++phase.waits;
+      ++out_.waited[*wait];
       return;
     }
+    phase.late.insert(phase.late.end(), left.begin(), left.end());
     // Of a single step idle is what lies within its GPU work, as in every other sum.
     const bool single = windows_.size() == 1;
     phase.launch_ms += single ? ms - MsOfPieces(Subtract(left, windows_)) : ms;

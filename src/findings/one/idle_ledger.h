@@ -34,6 +34,7 @@ struct IdlePhase {
   double early_until_ms = 0;        // when the last of that ends, from the start of this work
   double excused_ms = 0;            // idle time that is the profiler's, first calls' or no CPU's
   IntervalSet<std::int64_t> gaps;   // both
+  IntervalSet<std::int64_t> late;   // of them, those of late launches
 
   // Many waits, and each has a few launches only: no graph would hold them. What this leaves out
   // of late launches is what waits take, so that all of the idle time has one of the two.
@@ -44,10 +45,11 @@ struct IdlePhase {
 };
 
 struct IdleLedger {
-  double total_ms = 0;             // without the profiler's, first calls' and the missing CPU's
-  std::vector<double> section_ms;  // by group of sections
-  std::vector<double> wait_ms;     // by HostSummary::waits
-  std::vector<IdlePhase> phases;   // by first appearance
+  double total_ms = 0;                // without the profiler's, first calls' and the missing CPU's
+  std::vector<double> section_ms;     // by group of sections
+  std::vector<double> wait_ms;        // by HostSummary::waits
+  std::vector<std::uint64_t> waited;  // by the same: waits that idle time follows
+  std::vector<IdlePhase> phases;      // by first appearance
 };
 
 struct IdleInput {

@@ -1,77 +1,199 @@
 #include "findings/one/precision_findings.h"
 
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "findings/one/structure_maker.h"
 
 namespace jarvis::findings {
 namespace {
 
-constexpr double kTf32Least = 0.15;           // of the GPU's time: else it is no workload in TF32
-constexpr double kNarrowMost = 0.1;           // of the products' time, in 16 bits already
-constexpr double kRateLeast = 1.5;            // of bf16 to TF32
-constexpr Range kProductPart{0.2, 0.4, 0.5};  // twice the rate at best, as products reach it
-constexpr Range kBytesPart{0, 0.3, 0.5};      // half of the bytes at best
+using ledger::WorkKind;
+using trace::EventIndex;
 
-// Autocast adds casts, and copies of what stays in 32 bits stay as they are.
-bool IsOfBytes(ledger::WorkKind kind) {
-  using ledger::WorkKind;
-  const bool stays = kind == WorkKind::kCast || kind == WorkKind::kCopy;
-  return kind == WorkKind::kPooling || (ledger::IsPass(kind) && !stays);
+constexpr double kWideLeast = 0.15;  // of the GPU's time: else precision is not what it is about
+constexpr double kNarrowMost = 0.1;  // of the products' time, in 16 bits already
+constexpr double kRateLeast = 1.5;   // of bf16 to TF32
+
+// What goes of each kind of work where autocast runs the forward pass in 16 bits. It adds casts,
+// and copies and casts of what stays in 32 bits stay as they are.
+enum class Work : std::uint8_t { kProducts, kAttention, kPasses, kReductions, kNone };
+constexpr std::size_t kWorks = static_cast<std::size_t>(Work::kNone);
+constexpr std::array<Range, kWorks> kAutocastParts = {{
+    {0.2, 0.4, 0.5},     // twice the rate of TF32 at best, as products reach it
+    {0.25, 0.55, 0.85},  // half of the bytes at least, FlashAttention where it takes these shapes
+    {0, 0.3, 0.5},       // half of the bytes at best
+    {0, 0.1, 0.5},       // norms, sums and softmax, which autocast computes in fp32
+}};
+
+// The program's work in 32 bits, by what 16 bits do to it.
+struct WideWork {
+  std::array<std::vector<EventIndex>, kWorks> of;
+  std::array<double, ledger::kWorkKinds> kind_ns = {};
+  double all_ns = 0, narrow_ns = 0, tf32_ns = 0;
+  bool convolutions = false;  // in TF32
+
+  double ns(WorkKind kind) const { return kind_ns[static_cast<std::size_t>(kind)]; }
+  double wide_ns() const {
+    return ns(WorkKind::kProduct) + ns(WorkKind::kConvolution) + ns(WorkKind::kAttention);
+  }
+  // Whether it is 32 bits that its time goes to, and 16 bits would be another program.
+  bool IsWide() const {
+    return wide_ns() >= kWideLeast * all_ns && narrow_ns <= kNarrowMost * wide_ns();
+  }
+};
+
+Work WorkOf(WorkKind kind) {
+  switch (kind) {
+    case WorkKind::kProduct:
+    case WorkKind::kConvolution: return Work::kProducts;
+    case WorkKind::kAttention: return Work::kAttention;
+    case WorkKind::kPooling:
+    case WorkKind::kElementwise:
+    case WorkKind::kLayout: return Work::kPasses;
+    case WorkKind::kNormalisation:
+    case WorkKind::kReduction:
+    case WorkKind::kSoftmax: return Work::kReductions;
+    default: return Work::kNone;
+  }
 }
 
-}  // namespace
-
-std::optional<Finding> FindNarrowerPrecision(const Calls& calls, const ledger::KindsOfWork& kinds,
-                                             const WorkContext& context) {
-  using ledger::WorkKind;
-  if (calls.platform == nullptr || context.before_torch2) return std::nullopt;
-  const auto tf32 = perf::PeakFor(*calls.platform, "matrix_tf32");
-  const auto bf16 = perf::PeakFor(*calls.platform, "matrix_bf16");
-  if (!tf32 || !bf16 || bf16->tflops < kRateLeast * tf32->tflops) return std::nullopt;
-  std::vector<trace::EventIndex> products, bytes;
-  double all = 0, of_tf32 = 0, narrow = 0;
-  bool convolutions = false;
-  for (const trace::EventIndex e : calls.trace.attribution().timeline) {
+WideWork WideWorkOf(const Calls& calls, const ledger::KindsOfWork& kinds) {
+  WideWork out;
+  for (const EventIndex e : calls.trace.attribution().timeline) {
     const trace::Event& event = calls.events()[e];
     if (event.kind != trace::EventKind::kKernel) continue;
     const ledger::KernelKind& kind = kinds.Of(e);
     const auto ns = static_cast<double>(event.dur_ns);
-    all += ns;
-    if (IsOfBytes(kind.kind)) bytes.push_back(e);
-    if (kind.kind != WorkKind::kProduct && kind.kind != WorkKind::kConvolution) continue;
-    if (kind.precision == "tf32") {
-      of_tf32 += ns;
-      products.push_back(e);
-      convolutions = convolutions || kind.kind == WorkKind::kConvolution;
-    } else if (kind.precision != "fp32") {
-      narrow += ns;
-    }
+    out.all_ns += ns;
+    const Work work = WorkOf(kind.kind);
+    if (work == Work::kNone) continue;
+    const bool computes = work == Work::kProducts || work == Work::kAttention;
+    const bool wide = kind.precision == "fp32" || kind.precision == "tf32";
+    if (computes && !wide) out.narrow_ns += kind.precision.empty() ? 0 : ns;
+    // Kernels between products rarely name a type: theirs is that of the products.
+    if (!wide && (computes || !kind.precision.empty())) continue;
+    out.of[static_cast<std::size_t>(work)].push_back(e);
+    out.kind_ns[static_cast<std::size_t>(kind.kind)] += ns;
+    if (work != Work::kProducts || kind.precision != "tf32") continue;
+    out.tf32_ns += ns;
+    out.convolutions = out.convolutions || kind.kind == WorkKind::kConvolution;
   }
-  if (of_tf32 < kTf32Least * all || narrow > kNarrowMost * of_tf32) return std::nullopt;
+  return out;
+}
+
+// The kinds with most of the time that a change takes along, `most` of them.
+std::string NamesOf(const WideWork& work, bool products) {
+  constexpr std::size_t kNamed = 3;
+  constexpr double kNamedPart = 0.03;  // of the GPU's time
+  std::vector<std::pair<double, WorkKind>> kinds;
+  for (int k = 0; k < ledger::kWorkKinds; ++k) {
+    const auto kind = static_cast<WorkKind>(k);
+    if (kind == WorkKind::kProduct && !products) continue;
+    if (work.ns(kind) > kNamedPart * work.all_ns) kinds.emplace_back(-work.ns(kind), kind);
+  }
+  std::sort(kinds.begin(), kinds.end());
+  if (kinds.size() > kNamed) kinds.resize(kNamed);
+  std::string text;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const char* before = i == 0 ? "" : i + 1 == kinds.size() ? " and " : ", ";
+    text += fmt::format("{}{}", before, ledger::WorkKindText(kinds[i].second));
+  }
+  return text;
+}
+
+void AddRange(const Range& more, Range* sum) {
+  for (double Range::*x : {&Range::low, &Range::mid, &Range::high})
+    (*sum).*x += more.*x;
+}
+
+// Path A takes more work along than what the finding is about.
+void TakeAlong(const Calls& calls, std::vector<EventIndex> gpu, const Range& part, Finding* f) {
+  if (gpu.empty()) return;
+  const Finding more =
+      StructureFinding(calls, *f->rule, "Precision", f->subject, std::move(gpu), part, {}, {});
+  AddRange(*more.savings_ms, &f->change_a->savings_ms);
+  f->path_a.front().savings_ms = f->change_a->savings_ms;
+  f->change_a->parts.push_back(more.change_a->parts.front());
+}
+
+// What a finding sizes for products alone is done by autocast, which runs the whole forward pass in
+// 16 bits: one change, one figure.
+void WidenToForward(const Calls& calls, WideWork work, Finding* f) {
+  std::vector<EventIndex> own;
+  for (const Change::Part& part : f->change_a->parts)
+    own.insert(own.end(), part.gpu.begin(), part.gpu.end());
+  std::sort(own.begin(), own.end());
+  const bool tf32 = f->rule == Pattern::kTf32Off;
+  for (std::size_t w = 0; w < kWorks; ++w) {
+    std::erase_if(work.of[w],
+                  [&](EventIndex e) { return std::binary_search(own.begin(), own.end(), e); });
+    TakeAlong(calls, std::move(work.of[w]), kAutocastParts[w], f);
+  }
+  if (const std::string also = NamesOf(work, false); !also.empty() && tf32)
+    f->patterns.front().facts.push_back(StructureWords("also", also));
+}
+
+std::optional<Finding> NarrowerPrecision(const Calls& calls, WideWork work,
+                                         const WorkContext& context) {
+  if (context.before_torch2) return std::nullopt;
+  const auto tf32 = perf::PeakFor(*calls.platform, "matrix_tf32");
+  const auto bf16 = perf::PeakFor(*calls.platform, "matrix_bf16");
+  if (!tf32 || !bf16 || bf16->tflops < kRateLeast * tf32->tflops) return std::nullopt;
+  if (work.tf32_ns < kWideLeast * work.all_ns) return std::nullopt;
   std::vector<Fact> facts = {NumberFact("tf32_peak", tf32->tflops, "TFLOPS/s"),
                              NumberFact("bf16_peak", bf16->tflops, "TFLOPS/s")};
-  if (convolutions)
+  if (work.convolutions)
     facts.push_back(StructureWords("layout", "`model.to(memory_format=torch.channels_last)`"));
   const Target target{
       {}, "half of the bytes and twice the rate at best", "dense peaks of " + calls.platform->name};
-  const char* subject = convolutions ? "TF32 convolutions and GEMMs" : "TF32 GEMMs";
-  Finding f = StructureFinding(calls, Pattern::kNarrowerPrecision, "Precision", subject,
-                               std::move(products), kProductPart, target, std::move(facts));
-  Finding rest = StructureFinding(calls, Pattern::kNarrowerPrecision, "Precision", subject,
-                                  std::move(bytes), kBytesPart, target, {});
-  f.time_ms += rest.time_ms;
-  f.exclusive_ms += rest.exclusive_ms;
-  f.upper_bound_ms = f.exclusive_ms;
-  f.count += rest.count;
-  for (double Range::*x : {&Range::low, &Range::mid, &Range::high}) {
-    (*f.savings_ms).*x += (*rest.savings_ms).*x;
-    f.change_a->savings_ms.*x += rest.change_a->savings_ms.*x;
+  const char* subject = work.convolutions ? "TF32 convolutions and GEMMs" : "TF32 GEMMs";
+  auto& products = work.of[static_cast<std::size_t>(Work::kProducts)];
+  Finding f =
+      StructureFinding(calls, Pattern::kNarrowerPrecision, "Precision", subject,
+                       std::move(products), kAutocastParts.front(), target, std::move(facts));
+  for (std::size_t w = 1; w < kWorks; ++w) {
+    const Finding rest = StructureFinding(calls, Pattern::kNarrowerPrecision, "Precision", subject,
+                                          work.of[w], kAutocastParts[w], target, {});
+    f.time_ms += rest.time_ms;
+    f.exclusive_ms += rest.exclusive_ms;
+    f.count += rest.count;
+    TakeAlong(calls, std::move(work.of[w]), kAutocastParts[w], &f);
   }
-  f.path_a.front().savings_ms = f.savings_ms;
-  f.change_a->parts.push_back(std::move(rest.change_a->parts.front()));
+  f.upper_bound_ms = f.exclusive_ms;
+  f.savings_ms = f.change_a->savings_ms;
   return f;
+}
+
+}  // namespace
+
+void JudgePrecision(const Calls& calls, const ledger::KindsOfWork& kinds,
+                    const WorkContext& context, std::vector<CategoryAnalysis>* categories,
+                    std::vector<Finding>* structures) {
+  if (calls.platform == nullptr) return;
+  WideWork work = WideWorkOf(calls, kinds);
+  if (!work.IsWide()) return;
+  const auto is_of_products = [](const Finding& f) {
+    return f.change_a && !f.path_a.empty() &&
+           (f.rule == Pattern::kTf32Off || f.rule == Pattern::kHalfPrecisionOff);
+  };
+  Finding* of_products = nullptr;
+  const auto look = [&](std::vector<Finding>& findings) {
+    const auto found = std::find_if(findings.begin(), findings.end(), is_of_products);
+    if (found != findings.end()) of_products = &*found;
+  };
+  look(*structures);
+  for (CategoryAnalysis& category : *categories)
+    look(category.findings);
+  if (of_products != nullptr) return WidenToForward(calls, std::move(work), of_products);
+  if (auto narrower = NarrowerPrecision(calls, std::move(work), context))
+    structures->push_back(std::move(*narrower));
 }
 
 }  // namespace jarvis::findings

@@ -1,18 +1,23 @@
-// A workload in TF32 on a device that computes 16 bits twice as fast: one change for the whole of
-// it, products, convolutions and the bytes of all that memory bounds.
+// A workload in 32 bits on a device that computes 16 bits faster: one change for the whole of it,
+// products, convolutions, attention and the bytes of all that memory bounds.
 #pragma once
 
-#include <optional>
+#include <vector>
 
 #include "findings/one/calls.h"
+#include "findings/one/category_analysis.h"
 #include "findings/one/finding.h"
 #include "findings/one/work_context.h"
 #include "ledger/kinds/kinds_of_work.h"
 
 namespace jarvis::findings {
 
-// Absent: another precision, no such device, or too little of the time. Pure; linear in GPU work.
-std::optional<Finding> FindNarrowerPrecision(const Calls& calls, const ledger::KindsOfWork& kinds,
-                                             const WorkContext& context);
+// Sizes 16 bits for the whole forward pass: where a finding about products in fp32 proposes them,
+// its Path A takes the other work along; where products are in TF32, a finding of its own is added
+// to `structures`. Nothing: another precision, no such device, or too little of the time. Linear in
+// GPU work.
+void JudgePrecision(const Calls& calls, const ledger::KindsOfWork& kinds,
+                    const WorkContext& context, std::vector<CategoryAnalysis>* categories,
+                    std::vector<Finding>* structures);
 
 }  // namespace jarvis::findings

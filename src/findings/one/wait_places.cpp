@@ -32,9 +32,13 @@ class PlaceFinder {
   explicit PlaceFinder(const HostEvidence& evidence)
       : e_(evidence), events_(evidence.trace.events()), tree_(evidence.trace.tree()) {}
 
-  WaitPlaces Run(std::span<const double> idle_ms) {
-    for (std::size_t g = 0; g < idle_ms.size(); ++g) {
-      if (idle_ms[g] > 0) Add(e_.host.waits[g], idle_ms[g]);
+  WaitPlaces Run(const IdleLedger& ledger, WaitsOf waits) {
+    for (std::size_t g = 0; g < ledger.wait_ms.size(); ++g) {
+      if (!(ledger.wait_ms[g] > 0)) continue;
+      const WaitKind kind = KindOf(e_.host.waits[g]);
+      if ((kind == WaitKind::kCheck) != (waits == WaitsOf::kChecks)) continue;
+      Add(e_.host.waits[g], kind, ledger.wait_ms[g]);
+      out_.count += ledger.waited[g];
     }
     std::stable_sort(out_.places.begin(), out_.places.end(),
                      [](const HostPlace& a, const HostPlace& b) { return a.idle_ms > b.idle_ms; });
@@ -42,8 +46,7 @@ class PlaceFinder {
   }
 
  private:
-  void Add(const analysis::WaitGroup& group, double idle_ms) {
-    const WaitKind kind = KindOf(group);
+  void Add(const analysis::WaitGroup& group, WaitKind kind, double idle_ms) {
     for (const EventIndex call : group.calls) {
       if (!e_.scope.Has(events_[call].ts_ns)) continue;
       out_.waits.calls.push_back(call);
@@ -58,6 +61,7 @@ class PlaceFinder {
     place.idle_ms = idle_ms;
     place.wait = kind;
     out_.total_ms += place.ms;
+    out_.behind_ms += idle_ms;
     out_.places.push_back(std::move(place));
   }
 
@@ -131,9 +135,14 @@ class PlaceFinder {
     bool found = false;
     ForOpsBefore(call, [&](EventIndex before) {
       found = IsCheck(events_.name(before));
-      return !found;
+      return !found && !IsReadBefore(call, before);
     });
     return found;
+  }
+  // Another value that was fetched before: what was computed before that is not for this one.
+  bool IsReadBefore(EventIndex call, EventIndex op) const {
+    return events_[op].end_ns() <= events_[call].ts_ns &&
+           KindOfWait(std::string(events_.name(op)), false, false) == WaitKind::kScalar;
   }
 
   const HostEvidence& e_;
@@ -144,8 +153,8 @@ class PlaceFinder {
 
 }  // namespace
 
-WaitPlaces FindWaitPlaces(const HostEvidence& evidence, std::span<const double> idle_ms) {
-  return PlaceFinder(evidence).Run(idle_ms);
+WaitPlaces FindWaitPlaces(const HostEvidence& evidence, const IdleLedger& ledger, WaitsOf waits) {
+  return PlaceFinder(evidence).Run(ledger, waits);
 }
 
 }  // namespace jarvis::findings

@@ -2,19 +2,26 @@
 // the layer.
 #pragma once
 
-#include <span>
+#include <cstdint>
 #include <vector>
 
 #include "analysis/simulation/change.h"
 #include "base/interval.h"
 #include "findings/one/host_cause.h"
 #include "findings/one/host_findings.h"
+#include "findings/one/idle_ledger.h"
 
 namespace jarvis::findings {
+
+// Checks whether values are as they should be can go as they are; other waits are for values that
+// are needed.
+enum class WaitsOf : std::uint8_t { kChecks, kOthers };
 
 struct WaitPlaces {
   std::vector<HostPlace> places;  // by the idle time that follows, the most first
   double total_ms = 0;            // of the waits
+  double behind_ms = 0;           // idle time right behind them
+  std::uint64_t count = 0;        // of those that idle time follows
   analysis::RemoveWaits waits;
   // Ops that only fetch a value or a count for Python, or compute it for a check: their host time
   // and GPU work.
@@ -22,8 +29,8 @@ struct WaitPlaces {
   analysis::RemoveGpu read_gpu;
 };
 
-// `idle_ms`: by HostSummary::waits, the idle time behind each group; groups without any are left
-// out, and so are calls outside of the scope. Pure.
-WaitPlaces FindWaitPlaces(const HostEvidence& evidence, std::span<const double> idle_ms);
+// Groups of waits that no idle time follows are left out, and so are calls outside of the scope.
+// Pure.
+WaitPlaces FindWaitPlaces(const HostEvidence& evidence, const IdleLedger& ledger, WaitsOf waits);
 
 }  // namespace jarvis::findings

@@ -1,7 +1,9 @@
 #include "findings/one/wall_plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -55,6 +57,17 @@ Range Added(const Range& a, const Range& b) {
   return {a.low + b.low, a.mid + b.mid, a.high + b.high};
 }
 
+// The same changes, each GPU event losing `times` the part that it is expected to.
+std::vector<analysis::Change> Stronger(std::vector<analysis::Change> changes, double times) {
+  for (analysis::Change& change : changes) {
+    auto* scale = std::get_if<analysis::ScaleGpu>(&change);
+    if (scale == nullptr) continue;
+    for (double& factor : scale->factors)
+      factor = std::clamp(1 - times * (1 - factor), 0.0, 1.0);
+  }
+  return changes;
+}
+
 }  // namespace
 
 double CapOf(const analysis::Simulation& simulation, const analysis::GivenChanges& given,
@@ -102,6 +115,27 @@ std::optional<Range> TogetherOf(const Analysis& analysis) {
     break;
   }
   return TogetherOf(std::span<const Finding>(analysis.findings));
+}
+
+void TellTogether(const analysis::Simulation& simulation, Analysis* analysis) {
+  std::optional<Range> sum = TogetherOf(*analysis);
+  if (sum) {
+    std::vector<analysis::Change> all;
+    double others_ms = 0;  // what of the rows' upper ends no change of GPU work explains
+    double least_ms = sum->mid;
+    for (const Finding& finding : analysis->findings) {
+      const WallSaving* best = BestWall(finding);
+      if (best == nullptr || finding.one_off || finding.way == nullptr) continue;
+      std::vector<analysis::Change> most = Stronger(finding.way->changes, finding.way->high_part);
+      std::move(most.begin(), most.end(), std::back_inserter(all));
+      const Range after = AfterOthers(*best);
+      if (finding.host != nullptr) others_ms += after.high - after.mid;
+      least_ms = std::max(least_ms, after.high);
+    }
+    const double joint_ms = simulation.Saved(*analysis->wall.given, all) + others_ms;
+    sum->high = std::clamp(joint_ms, least_ms, std::max(least_ms, sum->high));
+  }
+  analysis->wall.together_ms = sum;
 }
 
 WallPlan PlanInOrder(const Analysis& analysis, const analysis::Simulation& simulation,

@@ -280,11 +280,12 @@ class WallAsker {
   }
 
   // Whatever the host does faster saves no more than the time in which the GPU has nothing to do;
-  // waits that go may take their copies along.
+  // waits that go may take their copies along, and checks what they compute.
   double HostRoomMs(const Finding& finding) const {
     const ledger::WallBook& wall = analysis_.frames->books.wall;
     const bool waits = finding.host->kind == HostCauseKind::kWaits;
-    return MillisOf(wall.total_idle_ns() + (waits ? wall.Of(ledger::WorkKind::kHostCopy) : 0));
+    return MillisOf(wall.total_idle_ns() + (waits ? wall.Of(ledger::WorkKind::kHostCopy) : 0)) +
+           finding.host->gpu_ms;
   }
 
   // Both ways; returns the one that saves more.
@@ -360,11 +361,13 @@ class WallAsker {
   }
 
   // Where the profiler held the host up visibly, what the host would save is doubtful up to all of
-  // what profiling may have cost: it is ranked by the middle between.
+  // what profiling may have cost, and whether fewer bits are enough nobody knows: these are ranked
+  // by the middle between their least and what is expected.
   double TrustIn(const Finding& finding) const {
     const Range& ms = BestWall(finding)->ms;
-    const bool doubtful = finding.host != nullptr && analysis_.wall.profiler_ms > 0 && ms.mid > 0;
-    return doubtful ? (ms.low + ms.mid) / 2 / ms.mid : 1;
+    const bool host = finding.host != nullptr && analysis_.wall.profiler_ms > 0;
+    const bool doubtful = host || (finding.rule && Info(*finding.rule).inexact);
+    return doubtful && ms.mid > 0 ? (ms.low + ms.mid) / 2 / ms.mid : 1;
   }
 
   // A finding that waits for its place.
