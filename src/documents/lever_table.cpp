@@ -236,22 +236,31 @@ FixRow BatchRow(const findings::Analysis& analysis, double times) {
       "latency stays the same", fmt::format("up to about {:.0f} times the throughput", times));
 }
 
-// Large lines of the base that no recommendation is about are said to be none.
-FixRow UncoveredRow(const findings::Analysis& analysis) {
+// Large lines of the base that no recommendation is about are said to be none; GPU work that the
+// host hides is none to shorten. Absent: there is none.
+std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
+  constexpr double kRest = 0.05;  // of a line: with less in fixes it is the line
   std::vector<std::string> names;
   double bound_ms = 0;
   bool assessed = true, kernels = true;
+  std::size_t lines = 0;
+  const bool hidden = HostHidesGpu(analysis);
   for (const findings::UncoveredLine& line : analysis.uncovered) {
+    if (hidden && line.work) continue;
+    ++lines;
     assessed = assessed && line.bound_ms;
     kernels = kernels && line.work && *line.work != ledger::WorkKind::kHostCopy &&
               !ledger::IsCommunication(*line.work);
     bound_ms += line.bound_ms.value_or(0);
     if (names.size() == kUncoveredMost) continue;
+    const bool rest = line.work && analysis.covered[static_cast<std::size_t>(*line.work)] > kRest;
     names.push_back(fmt::format(
-        "{}, {} ({})", line.work ? LineWords(*line.work) : "GPU idle, waiting for the host",
-        EachMs(analysis, line.ms), BaseShare(analysis, line.ms)));
+        "{}{}, {} ({})", line.work ? LineWords(*line.work) : "GPU idle, waiting for the host",
+        rest ? " outside the fixes above" : "", EachMs(analysis, line.ms),
+        BaseShare(analysis, line.ms)));
   }
-  if (analysis.uncovered.size() > names.size()) names.push_back("others");
+  if (lines == 0) return std::nullopt;
+  if (lines > names.size()) names.push_back("others");
   return Beside('\0',
                 !assessed ? "Not assessed: see below what to record"
                 : kernels
@@ -312,7 +321,7 @@ std::vector<FixRow> FixRows(const findings::Analysis& analysis, const TextEdits&
       ++told;
     }
   }
-  if (!analysis.uncovered.empty()) out.push_back(UncoveredRow(analysis));
+  if (auto uncovered = UncoveredRow(analysis)) out.push_back(std::move(*uncovered));
   const std::string dash(kAbsentText);
   const auto further = findings::TogetherOf(std::span(analysis.findings).subspan(cards));
   if (analysis.wall.together_ms && further && further->high > 0)

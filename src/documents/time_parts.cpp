@@ -74,14 +74,6 @@ std::string ProfilerPart(const findings::Analysis& analysis, const TimePart& par
   return fmt::format(" (profiler overhead: {})", EachMs(analysis, pauses));
 }
 
-// Faster GPU work would save next to nothing of a unit whose pace the host sets.
-bool HostHidesGpu(const findings::Analysis& analysis) {
-  constexpr double kNothing = 0.1;  // of what the GPU works
-  const findings::WallBase& wall = analysis.wall;
-  if (analysis.bound.kind != ledger::BoundKind::kHost || !wall.known) return false;
-  return wall.wall_ms - wall.host_floor_ms <= kNothing * wall.gpu_floor_ms;
-}
-
 // By global rank, those that save something on their own.
 std::vector<int> RanksOf(const findings::Analysis& analysis, const auto& takes) {
   std::vector<int> ranks;
@@ -145,6 +137,13 @@ std::string_view WhyUnassessed(const findings::Analysis& analysis) {
 
 }  // namespace
 
+bool HostHidesGpu(const findings::Analysis& analysis) {
+  constexpr double kNothing = 0.1;  // of what the GPU works
+  const findings::WallBase& wall = analysis.wall;
+  if (analysis.bound.kind != ledger::BoundKind::kHost || !wall.known) return false;
+  return wall.wall_ms - wall.host_floor_ms <= kNothing * wall.gpu_floor_ms;
+}
+
 std::string LineWords(ledger::WorkKind kind) {
   const bool exposed = kind == WorkKind::kHostCopy || ledger::IsCommunication(kind);
   return fmt::format("{}{}",
@@ -196,13 +195,14 @@ std::string UnassessedSentence(const findings::Analysis& analysis) {
   if (kinds.empty() || HostHidesGpu(analysis)) return "";
   std::string names;
   for (std::size_t i = 0; i < std::min(kNamed, kinds.size()); ++i) {
-    const double ms = MillisOf(analysis.frames->books.wall.Of(kinds[i]));
-    const std::string_view name = kWorkWords[static_cast<std::size_t>(kinds[i])].name;
-    names += fmt::format("{}{} ({})",
-                         i == 0                  ? ""
-                         : i + 1 == kinds.size() ? " and "
-                                                 : ", ",
-                         name, EachMs(analysis, ms));
+    const auto at = static_cast<std::size_t>(kinds[i]);
+    const char* before = i == 0 ? "" : i + 1 == kinds.size() ? " and " : ", ";
+    // A small rest of a line stands in no table.
+    const bool told = analysis.covered[at] == 0 ||
+                      std::any_of(analysis.uncovered.begin(), analysis.uncovered.end(),
+                                  [&](const auto& line) { return line.work == kinds[i]; });
+    names += fmt::format("{}{}{}", before, told ? "" : "some ", kWorkWords[at].name);
+    if (told) names += fmt::format(" ({})", EachMs(analysis, analysis.UncoveredMs(kinds[i])));
   }
   if (kinds.size() > kNamed) names += " and other kernels";
   return fmt::format("{} of the {} could not be assessed: {}. {}",

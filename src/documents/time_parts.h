@@ -37,4 +37,7 @@ std::string WallTimeTable(const findings::Analysis& analysis);
 // "66% of the step could not be assessed: GEMMs (41.0 ms) and attention (4.1 ms). No shapes were
 // recorded. Record with `record_shapes=True`." Empty: all large lines have a bound.
 std::string UnassessedSentence(const findings::Analysis& analysis);
+// Faster GPU work would save next to nothing of a unit whose pace the host sets.
+bool HostHidesGpu(const findings::Analysis& analysis);
+
 }  // namespace jarvis::documents

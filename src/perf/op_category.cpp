@@ -23,4 +23,8 @@ std::string_view CategoryOfOp(const ModelRows& rows, std::string_view op,
   return "other";
 }
 
+bool IsValueCheck(std::string_view op) {
+  return op == "aten::allclose" || op == "aten::equal" || op == "aten::_assert_async";
+}
+
 }  // namespace jarvis::perf

@@ -13,4 +13,8 @@ namespace jarvis::perf {
 std::string_view CategoryOfOp(const ModelRows& rows, std::string_view op,
                               std::string_view first_kernel);
 
+// Ops that answer whether values are as they should be (`aten::allclose`): nothing else computes
+// with what they compute.
+bool IsValueCheck(std::string_view op);
+
 }  // namespace jarvis::perf

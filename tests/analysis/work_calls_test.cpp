@@ -64,6 +64,42 @@ TEST_CASE("the topmost modelled op owns the kernels of what it calls") {
   CHECK(Lines(text) == "aten::batch_norm [NORM_fwd] norm copy 40\n");
 }
 
+TEST_CASE("an op that tells the shapes of one element leaves its work to the ops below it") {
+  constexpr const char* kMapped =
+      R"("Input Dims":[[128,4],[4,16]],"Input type":["float","float"],"Input Strides":[[4,1],[16,1]])";
+  TraceText text;
+  text.Op("aten::mm", 0, 100, kMm);
+  text.OpWithKernel("aten::mm", 5, 20, "mapped", 200, 30, 1, kMapped);
+  CHECK(Lines(text) == "aten::mm [GEMM] mapped 30\n");
+  const MadeCalls made(text);
+  REQUIRE(made.calls.size() == 1);
+  CHECK(made.calls[0].work->flops == 2.0 * 128 * 4 * 16);
+  // What is computed in a few pieces is still its own.
+  TraceText pieces;
+  pieces.Op("aten::mm", 0, 100, kMm);
+  pieces.OpWithKernel("aten::mm", 5, 20, "half", 200, 30, 1, kMm);
+  pieces.OpWithKernel("aten::mm", 30, 20, "other half", 240, 30, 2, kMm);
+  CHECK(Lines(pieces) == "aten::mm [GEMM] half other half 60\n");
+}
+
+TEST_CASE("a check inside an op is no part of what it computes") {
+  constexpr const char* kAdd =
+      R"("Input Dims":[[64,64],[64,64],[]],"Input type":["float","float","Scalar"],"Input Strides":[[64,1],[64,1],[]])";
+  TraceText text;
+  text.Op("aten::add", 0, 200, kAdd);
+  text.Runtime("launch", 1, 2, 1).Kernel("sum", 300, 5, 1);
+  text.Op("aten::allclose", 20, 100);
+  text.OpWithKernel("aten::sub", 30, 20, "difference", 310, 7, 2, kAdd);
+  const std::string lines = Lines(text);
+  CHECK(lines.find("aten::add [elementwise] sum 5\n") != std::string::npos);
+  CHECK(lines.find("aten::sub [elementwise] difference 7\n") != std::string::npos);
+  // Another op below it is a part.
+  TraceText part;
+  part.Op("aten::add", 0, 200, kAdd);
+  part.OpWithKernel("aten::isnan", 30, 20, "asks", 310, 7, 2, kAdd);
+  CHECK(Lines(part).find("aten::add [elementwise] asks 7\n") != std::string::npos);
+}
+
 TEST_CASE("above a modelled op nobody owns anything; beside it each launcher owns its own") {
   TraceText text;
   text.Op("wrapper", 0, 100);

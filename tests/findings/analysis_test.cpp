@@ -285,6 +285,23 @@ TEST_CASE("nothing but communication") {
   CHECK_FALSE(finding->minor);
 }
 
+TEST_CASE("no more communication is hidden than there is computing to hide it under") {
+  TraceText text;
+  for (int i = 0; i < 4; ++i) {
+    const double at = 2000.0 * i;
+    text.OpWithKernel("aten::mm", at, 10, "k", at + 12, 100, 2 * i + 1);
+    text.OpWithKernel("record_param_comms", at + 12, 10, "ncclDevKernel_SendRecv", at + 112, 1800,
+                      2 * i + 2, R"("Collective name":"all_to_all")");
+  }
+  const Analyzed one = Analyze(text);
+  const findings::Finding* finding = one.Find("multi_kernel", "communication");
+  REQUIRE(finding != nullptr);
+  REQUIRE(finding->path_a.front().advice == findings::Advice::kOverlapCommunication);
+  REQUIRE(finding->bound_ms);
+  CHECK(finding->exclusive_ms > 4 * 1.7);
+  CHECK(*finding->bound_ms <= 4 * 0.1 + 1e-9);
+}
+
 TEST_CASE("collectives that were launched before the recording are no step's communication") {
   TraceText text;
   text.Kernel("ncclDevKernel_AllReduce", 0, 3000, 900);

@@ -236,6 +236,23 @@ TEST_CASE("a normalisation of short rows") {
   CHECK_FALSE(finding->path_b.empty());
   CHECK(OfRule(Analyze(trace("[[15360,4096],[15360,4096],[4096]]")), Pattern::kNarrowNorm) ==
         nullptr);
+  // Of a causal model rows of a head's size are queries and keys, others are not.
+  const auto decoder = [](const char* heads) {
+    TraceText text;
+    text.OpWithKernel("aiter::rmsnorm", 0, 10, "add_rmsnorm_quant_kernel", 20, 500, 1,
+                      Shapes("[[491520,128],[491520,128],[128]]", "c10::BFloat16", 3));
+    text.OpWithKernel("aten::_scaled_dot_product_flash_attention", 20, 10, "flash_fwd_kernel", 530,
+                      100, 2,
+                      Shapes(heads, "c10::BFloat16", 3) +
+                          R"(,"Concrete Inputs":["","","","0.","True","False",""])");
+    return text;
+  };
+  const Analyzed qk = Analyze(decoder("[[1,16,512,128],[1,16,512,128],[1,16,512,128]]"));
+  const Analyzed other = Analyze(decoder("[[1,16,512,64],[1,16,512,64],[1,16,512,64]]"));
+  REQUIRE(OfRule(qk, Pattern::kNarrowNorm) != nullptr);
+  REQUIRE(OfRule(other, Pattern::kNarrowNorm) != nullptr);
+  CHECK_FALSE(OfRule(qk, Pattern::kNarrowNorm)->path_a.empty());
+  CHECK(OfRule(other, Pattern::kNarrowNorm)->path_a.empty());
 }
 
 TEST_CASE("products that share their input are named, layers in a row are not") {
@@ -356,6 +373,17 @@ TEST_CASE("ways for communication fit to what is exposed") {
   context.embeddings = true;
   CHECK(Has(WaysForCommunication(context, {"all_to_all", true, true}).a, Advice::kOverlapAllToAll));
   CHECK(Has(WaysForCommunication(context, {"all_to_all", true, true}).a, Advice::kExchange16Bits));
+  context = {};
+  // Of replayed graphs nothing can be issued early: micro-batches hide it.
+  const ExposedCollectives replayed = {"all_to_all", false, true, false, false, false};
+  const Ways halves = WaysForCommunication(context, replayed);
+  REQUIRE(halves.a.size() == 2);
+  CHECK(halves.a.front().advice == Advice::kOverlapMicroBatches);
+  CHECK(Has(halves.a, Advice::kBalanceExchange));
+  context.engine = Engine::kSglang;
+  CHECK(Has(WaysForCommunication(context, replayed).b, Advice::kOverlapMicroBatchesSglang));
+  CHECK_FALSE(Has(WaysForCommunication(context, {"allreduce", false, true}).b,
+                  Advice::kOverlapMicroBatchesSglang));
   context = {};
   const Ways own = WaysForCommunication(context, {"allreduce", false, true});
   CHECK(Has(own.a, Advice::kFuseAllReduce));

@@ -1,6 +1,7 @@
 #include "analysis/attribution/work_calls.h"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include "perf/iteration_annotation.h"
@@ -85,6 +86,30 @@ class Collector {
     return works_.WorkOf(*ModelOf(e), e, ContextOf(e)).failure == perf::OpWork::Failure::kNone;
   }
 
+  // Whether the modelled ops below one compute far more than its own shapes do: subclasses of
+  // tensors, and functions that are mapped over a dimension, tell the shapes of one element.
+  bool ComputesMoreBelow(EventIndex e) {
+    constexpr double kFarMore = 4;
+    const auto flops = [&](EventIndex op) {
+      return works_.WorkOf(*ModelOf(op), op, ContextOf(op)).flops.value_or(0);
+    };
+    const double own = flops(e);
+    const std::span<const EventIndex> subtree = tree_.Subtree(e);
+    double below = 0;
+    std::int64_t told_until = std::numeric_limits<std::int64_t>::min();
+    for (const EventIndex op : subtree.subspan(1)) {
+      if (events_[op].ts_ns < told_until || modelled_[tree_.position(op)] == 0) continue;
+      below += flops(op);
+      told_until = events_[op].end_ns();
+    }
+    return own > 0 && below > kFarMore * own;
+  }
+
+  // Asks whether values are as they should be: it is never part of what another op computes.
+  bool IsCheckOp(EventIndex e) const {
+    return events_[e].kind == EventKind::kCpuOp && perf::IsValueCheck(events_.name(e));
+  }
+
   // owner_[position]: the top-most call that the event's work belongs to, or kNoEvent. Two passes
   // over the host events: which have a modelled op with GPU work below them, then from the roots.
   void FindOwners() {
@@ -96,7 +121,8 @@ class Collector {
       const EventIndex e = order[i];
       modelled_[i] = IsOp(e) && ModelOf(e) != nullptr && HasGpu(e);
       // A wrapper whose arguments do not do leaves its place to the modelled ops below it.
-      if (modelled_[i] != 0 && modelled_below[i] != 0) modelled_[i] = Evaluates(e);
+      if (modelled_[i] != 0 && modelled_below[i] != 0)
+        modelled_[i] = Evaluates(e) && !ComputesMoreBelow(e);
       const EventIndex up = tree_.parent(e);
       if (up == kNoEvent) continue;
       const std::size_t above = tree_.position(up);
@@ -105,7 +131,7 @@ class Collector {
     for (std::size_t i = 0; i < order.size(); ++i) {
       const EventIndex e = order[i];
       const EventIndex up = tree_.parent(e);
-      if (up != kNoEvent && owner_[tree_.position(up)] != kNoEvent) {
+      if (up != kNoEvent && owner_[tree_.position(up)] != kNoEvent && !IsCheckOp(e)) {
         owner_[i] = owner_[tree_.position(up)];
       } else if (modelled_[i]) {
         owner_[i] = e;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "findings/one/estimates.h"
 #include "findings/one/thresholds.h"
@@ -247,7 +249,14 @@ Ways WaysForCommunication(const WorkContext& context, const ExposedCollectives& 
                                                          : Advice::kExposedBuckets);
     if (exposed.fp32 && context.bucketed) AddOnce(&ways.a, Advice::kCompressGradients);
   } else if (exchange) {
-    AddOnce(&ways.a, exposed.issued ? Advice::kOverlapCommunication : Advice::kBalanceExchange);
+    if (exposed.issued) {
+      AddOnce(&ways.a, Advice::kOverlapCommunication);
+    } else {
+      AddOnce(&ways.a, Advice::kOverlapMicroBatches);
+      AddOnce(&ways.a, Advice::kBalanceExchange);
+    }
+    if (context.engine == Engine::kVllm) AddOnce(&ways.b, Advice::kOverlapMicroBatchesVllm);
+    if (context.engine == Engine::kSglang) AddOnce(&ways.b, Advice::kOverlapMicroBatchesSglang);
   } else if (context.engine == Engine::kVllm) {
     AddOnce(&ways.b, Advice::kFuseAllReduceVllm);
   } else if (context.engine == Engine::kSglang) {
@@ -312,11 +321,15 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
   return {Advice::kOverlapHostWork};
 }
 
+// The places that wait most; a longer list says no more.
+constexpr std::size_t kPlacesNamed = 4;
+
 std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
   struct Way {
     Advice advice;
     double idle_ms = 0;
     std::string names = {};
+    std::size_t places = 0;
   };
   // What is read back, then what is sent.
   Way ways[] = {{Advice::kAvoidScalars},
@@ -331,8 +344,9 @@ std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
     Way& way = ways[static_cast<std::size_t>(place.wait) - 1];
     way.idle_ms += place.idle_ms;
     const std::string name = "`" + place.name.substr(0, place.name.find(" (")) + "`";
-    if (way.names.find(name) == std::string::npos)
-      way.names += (way.names.empty() ? "" : ", ") + name;
+    if (way.names.find(name) != std::string::npos) continue;
+    if (++way.places > kPlacesNamed) continue;
+    way.names += (way.names.empty() ? "" : ", ") + name;
   }
   const double read_ms = ways[0].idle_ms + ways[1].idle_ms + ways[2].idle_ms + ways[4].idle_ms;
   const bool sent_first = ways[3].idle_ms > read_ms;
@@ -344,7 +358,10 @@ std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
   std::vector<Remedy> out;
   for (const Way& way : ways) {
     if (way.idle_ms <= 0 || way.idle_ms < limits::kWaitWayShare / 100 * all_ms) continue;
-    out.push_back({way.advice, {}, {{"waits", way.names, "words"}}});
+    const std::string more = way.places > kPlacesNamed
+                                 ? fmt::format(" and {} more ops", way.places - kPlacesNamed)
+                                 : std::string();
+    out.push_back({way.advice, {}, {{"waits", way.names + more, "words"}}});
   }
   if (out.empty()) out.push_back({Advice::kAvoidSyncs, {}, {}});
   return out;

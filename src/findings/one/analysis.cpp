@@ -528,10 +528,10 @@ std::vector<ledger::WorkKind> Analysis::UnassessedKinds() const {
 }
 
 double Analysis::UnassessedMs() const {
-  std::int64_t ns = 0;
+  double ms = 0;
   for (const ledger::WorkKind kind : UnassessedKinds())
-    ns += frames->books.wall.Of(kind);
-  return MillisOf(ns);
+    ms += UncoveredMs(kind);
+  return ms;
 }
 
 bool Analysis::NothingToSave() const {

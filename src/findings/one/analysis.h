@@ -12,6 +12,7 @@
 
 #include "analysis/attribution/gpu_timeline.h"
 #include "base/job.h"
+#include "base/number_text.h"
 #include "base/result.h"
 #include "findings/one/baseline.h"
 #include "findings/one/category_analysis.h"
@@ -119,6 +120,10 @@ struct Analysis {
   // Findings with a way out are about the most of it.
   bool IsCovered(ledger::WorkKind kind) const {
     return covered[static_cast<std::size_t>(kind)] >= kCoveredMost;
+  }
+  // Of a kind's wall time, of all units: what no finding with a way out is about.
+  double UncoveredMs(ledger::WorkKind kind) const {
+    return MillisOf(frames->books.wall.Of(kind)) * (1 - covered[static_cast<std::size_t>(kind)]);
   }
   bool NothingToSave() const;  // by the bounds of all lines (ledger::NothingToSave)
 

@@ -101,6 +101,11 @@ void CauseContext::LookAtOperations(const std::vector<CategoryAnalysis>& categor
           newest_ = std::max(newest_, ArchitectureOf(kernel.name));
       }
       training_ = training_ || category.key == "multi_tensor_apply";
+      const analysis::WorkCall& call = calls_.calls[FirstCallOf(o)];
+      const auto head = category.kind == Kind::kSdpa && call.work != nullptr
+                            ? call.work->NumberOf("d_h_qk")
+                            : std::nullopt;
+      if (head) heads_.insert(*head);
       const bool product = category.kind == Kind::kGemm || category.kind == Kind::kConvolution;
       if (!product || o.efficiency.spec.empty()) continue;
       const std::string& spec = o.efficiency.spec;

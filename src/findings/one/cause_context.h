@@ -38,6 +38,8 @@ class CauseContext {
 
   // Whether a shape is that of the second operand of a product, either way round.
   bool IsWeight(const Shape& shape) const { return weights_.contains(shape); }
+  // Whether rows of this width may be those of a head: no attention of known heads says otherwise.
+  bool IsHeadSize(double width) const { return heads_.empty() || heads_.contains(width); }
 
   // TFLOPS/s that large products of this type reach on the platform; 0: not known.
   double LargeGemm(std::string_view spec) const;
@@ -81,6 +83,7 @@ class CauseContext {
   int newest_ = 0;
   std::string double_op_, double_place_;
   std::set<Shape> weights_;
+  std::set<double> heads_;                                   // sizes of one
   std::map<std::string, double, std::less<>> best_aligned_;  // by spec
   std::map<std::string, std::uint32_t, std::less<>> first_;  // by operation id
 };

@@ -486,22 +486,23 @@ class CauseFinder {
       return false;
     Facts facts = {CauseCount("width", width), CauseCount("rows", rows), KernelFact(*o),
                    NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s")};
-    NarrowNormWays(&facts);
+    const bool of_heads = work_.causal && context_.IsHeadSize(width);
+    NarrowNormWays(of_heads, &facts);
     Set(o, Pattern::kNarrowNorm, "narrow", std::move(facts));
     const Target target{{SavedPart(*e.tb_per_s, 0.5 * peak), SavedPart(*e.tb_per_s, 0.65 * peak),
                          SavedPart(*e.tb_per_s, limits::kStreamShare * peak)},
                         fmt::format("{:.0f}% of the bandwidth", limits::kStreamShare * 100),
                         "bandwidth of " + calls_.platform->name};
-    if (work_.causal) o->cause->a = target;
-    if (!work_.causal || work_.engine == Engine::kSglang || work_.engine == Engine::kVllm)
+    if (of_heads) o->cause->a = target;
+    if (!of_heads || work_.engine == Engine::kSglang || work_.engine == Engine::kVllm)
       o->cause->b = target;
     return true;
   }
 
   // Rows of a head's size in a decoder are queries and keys, which the rotary embedding and the
   // copies beside it read as well.
-  void NarrowNormWays(Facts* facts) const {
-    if (!work_.causal) {
+  void NarrowNormWays(bool of_heads, Facts* facts) const {
+    if (!of_heads) {
       facts->push_back(
           CauseWords("setting",
                      "Compile this normalization (`torch.compile`): its kernels put several "

@@ -4,7 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <variant>
+#include <vector>
 
+#include "analysis/simulation/change.h"
 #include "base/number_text.h"
 #include "findings/one/analysis.h"
 #include "findings/one/thresholds.h"
@@ -78,11 +81,20 @@ class LineFiller {
   }
 
  private:
+  // What it is about, and what goes with host work that nobody needs.
+  std::vector<trace::EventIndex> GpuOf(const Finding& finding) const {
+    if (finding.host == nullptr || finding.host->gpu_ms <= 0) return analysis_.WorkOf(finding);
+    for (const analysis::Change& change : finding.host->changes) {
+      if (const auto* gone = std::get_if<analysis::RemoveGpu>(&change)) return gone->events;
+    }
+    return {};
+  }
+
   void Work(Finding* finding) {
     const ledger::KindsOfWork& kinds = *analysis_.frames->kinds;
     std::array<std::int64_t, ledger::kWorkKinds> own{};
     std::int64_t all = 0;
-    for (const trace::EventIndex e : analysis_.WorkOf(*finding)) {
+    for (const trace::EventIndex e : GpuOf(*finding)) {
       const auto at = static_cast<std::size_t>(kinds.Of(e).kind);
       own[at] += events_[e].dur_ns;
       all += events_[e].dur_ns;
@@ -134,7 +146,7 @@ std::vector<UncoveredLine> FindUncoveredLines(const Analysis& analysis) {
     const auto at = static_cast<std::size_t>(kind);
     if (analysis.IsCovered(work)) continue;
     const auto& bound = analysis.line_bounds.work[at].ns;
-    add({work, MillisOf(wall.work_ns[at]), bound ? std::optional(MillisOf(*bound)) : std::nullopt});
+    add({work, analysis.UncoveredMs(work), bound ? std::optional(MillisOf(*bound)) : std::nullopt});
   }
   std::int64_t idle = 0;
   for (const IdleCause cause : kOfHost)

@@ -1,6 +1,7 @@
 #include "findings/one/wall_classes.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "findings/one/analysis.h"
 #include "findings/one/estimates.h"
@@ -72,6 +73,20 @@ double MostOfHost(const Analysis& analysis, const Finding& finding) {
   const WallBase& wall = analysis.wall;
   if (cause.moved_ms > 0 && wall.host_floor_ms > wall.gpu_floor_ms) return cause.moved_ms;
   return IdleMs(analysis, cause) + cause.gpu_ms;
+}
+
+double MostHidden(const Analysis& analysis, const Finding& finding) {
+  const auto advises = [&](Advice advice) { return Advises(finding.path_a, advice); };
+  const bool hides = advises(Advice::kOverlapMicroBatches) ||
+                     advises(Advice::kOverlapCommunication) || advises(Advice::kOverlapAllToAll);
+  if (!hides) return std::numeric_limits<double>::infinity();
+  const ledger::WallBook& wall = analysis.frames->books.wall;
+  std::int64_t ns = 0;
+  for (int k = 0; k < ledger::kWorkKinds; ++k) {
+    const auto kind = static_cast<ledger::WorkKind>(k);
+    if (!ledger::IsCommunication(kind) && kind != ledger::WorkKind::kHostCopy) ns += wall.Of(kind);
+  }
+  return MillisOf(ns);
 }
 
 void Leave(double left_ms, WayOut* way, Range* ms) {

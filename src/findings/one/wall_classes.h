@@ -23,6 +23,9 @@ std::optional<Range> AheadOf(const Analysis& analysis, const Finding& finding);
 double IdleMs(const Analysis& analysis, const HostCause& cause);
 // What a finding about the host saves at most: the time that it is told with.
 double MostOfHost(const Analysis& analysis, const Finding& finding);
+// What of communication can be hidden at most: no more than there is computing to hide it under.
+// Infinite where the way out hides nothing.
+double MostHidden(const Analysis& analysis, const Finding& finding);
 // Less what the change does not reach.
 void Leave(double left_ms, WayOut* way, Range* ms);
 Range Within(const Range& ms, const Range& most);

@@ -341,7 +341,8 @@ class WallAsker {
     none.factors = {0};
     const double saved = simulation_.Saved(given(), InScope({none}));
     const WallBase& wall = analysis_.wall;
-    const double most = std::min(finding->exclusive_ms, wall.wall_ms - wall.host_floor_ms);
+    const double most = std::min({finding->exclusive_ms, wall.wall_ms - wall.host_floor_ms,
+                                  MostHidden(analysis_, *finding)});
     finding->bound_ms = std::clamp(saved, 0.0, most);
     const analysis::TimeSpan frame = analysis_.frames->frames.frame;
     analysis::ScaleHost no_host;

@@ -129,7 +129,7 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
   // "Mask decoder" is none: what generates text is called so as a whole.
   context->causal = family.find("decoder-only") != family.npos ||
                     family.find("experts decoder") != family.npos ||
-                    family.starts_with("transformer");
+                    (family.starts_with("transformer") && family.find("not causal") == family.npos);
   context->masks = family.find("mask decoder") != family.npos;
   context->bucketed = Names(frameworks, "DDP") || Names(frameworks, "FSDP");
   context->embeddings = Names(frameworks, "TorchRec");
