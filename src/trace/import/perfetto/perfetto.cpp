@@ -14,6 +14,8 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "trace/framework_signs.h"
+#include "trace/how_to_record.h"
 #include "trace/import/perfetto/packets.h"
 #include "trace/import/perfetto/slices.h"
 #include "trace/import/proto/tell.h"
@@ -38,7 +40,7 @@ struct CategoryKind {
   std::string_view category;
   EventKind kind;
 };
-constexpr CategoryKind kRocprof[] = {
+constexpr CategoryKind kRocprofCategories[] = {
     {"hip_api", EventKind::kRuntime},        {"hsa_api", EventKind::kRuntime},
     {"rccl_api", EventKind::kRuntime},       {"rocdecode_api", EventKind::kRuntime},
     {"rocjpeg_api", EventKind::kRuntime},    {"marker_api", EventKind::kUserAnnotation},
@@ -70,7 +72,7 @@ class TraceMaker {
     parts.push_back(std::move(slice_));
     JV_ASSIGN(trace.events, StoreOf(std::move(parts)));
     trace.events.dialect.SetRecorder(Recorder());
-    trace.metadata = ReadMetadata(Values());
+    trace.metadata = ReadMetadata(Values(trace.events));
     trace.track_names = ReadTrackNames(trace.events);
     Repair(&trace.events);
     return trace;
@@ -87,8 +89,8 @@ class TraceMaker {
       const auto [known, added] = kind_of_category_.try_emplace(slice.category);
       if (!added) continue;
       const std::string_view category = packets_.texts[slice.category];
-      const auto* named = std::ranges::find(kRocprof, category, &CategoryKind::category);
-      if (named != std::end(kRocprof)) {
+      const auto* named = std::ranges::find(kRocprofCategories, category, &CategoryKind::category);
+      if (named != std::end(kRocprofCategories)) {
         known->second = {named->kind, true};
         rocprof_ = true;
         continue;
@@ -258,16 +260,18 @@ class TraceMaker {
 
   std::string_view Recorder() const { return rocprof_ ? "perfetto (rocprofv3)" : "perfetto"; }
 
-  std::vector<TopLevelValue> Values() const {
+  std::vector<TopLevelValue> Values(const EventStore& events) const {
     std::vector<TopLevelValue> values = {{"schemaVersion", "1"},
                                          {kRecorderKey, fmt::format("\"{}\"", Recorder())}};
     if (rocprof_) values.push_back({"rocprofiler-sdk_version", "1"});
-    values.push_back(ValueOf(Told()));
+    values.push_back(ValueOf(Told(events)));
     return values;
   }
 
-  Recording Told() const {
+  Recording Told(const EventStore& events) const {
     Recording told;
+    told.profiler = rocprof_ ? kByRocprof : kByPerfetto;
+    told.framework = FrameworkOf(events);
     const auto note = [&](std::string code, std::uint64_t count, std::string text,
                           std::string_view record) {
       told.notes.push_back({std::move(code), std::move(text), count, std::string(record)});
@@ -287,14 +291,11 @@ class TraceMaker {
           "no_ops", 0,
           "A trace of rocprofv3 has no ops, shapes, Python frames or sizes of collectives: work is "
           "known by the names of kernels and by the calls that launched it.",
-          "record with torch.profiler (or jax.profiler) too, for ops and their shapes");
+          PlainWords(HowToRecordNext(&told).ops));
     seen("moments without a length", slices_.instants);
     seen("values of counters", slices_.counters);
     for (const auto& [field, count] : packets_.skipped)
       seen(fmt::format("packets' parts of field {}", field), count);
-    told.record_work = std::string(kHowToRecord);
-    told.record_ops = "record with torch.profiler and export_chrome_trace";
-    told.record_shapes = "record with torch.profiler and record_shapes=True";
     return told;
   }
 
