@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -132,6 +133,14 @@ class TraceMaker {
     return number ? fmt::format("{}", *number) : std::string();
   }
 
+  std::int64_t DeviceOfKernel(const Slice& slice) {
+    const StringId agent = slice.annotations.agent;
+    if (agent == kNoString) return device_of_agent_.at(AgentOf(slice));
+    const auto [known, added] = device_of_text_.try_emplace(agent);
+    if (added) known->second = device_of_agent_.at(AgentOf(slice));
+    return known->second;
+  }
+
   // Of a copy: the GPU that it is to, else that it is from.
   std::int64_t DeviceOf(const Slice& slice) {
     const auto known = [&](const std::string& agent) -> std::optional<std::int64_t> {
@@ -218,20 +227,24 @@ class TraceMaker {
     if (queue) *stream = by_name("QUEUE").value_or(slice.annotations.queue);
     if (*stream == kAbsent) *stream = 0;
     const bool copies = kind.kind == EventKind::kMemcpy;
-    device_number_ = copies ? DeviceOf(slice) : device_of_agent_.at(AgentOf(slice));
+    device_number_ = copies ? DeviceOf(slice) : DeviceOfKernel(slice);
+    const TrackKey key = {slice.track, 2 * device_number_ + (copies ? 1 : 0), *stream};
+    if (const auto made = made_.find(key); made != made_.end()) return made->second;
     // Copies run beside kernels of their stream, on engines of their own.
-    return Named(fmt::format("{}", device_number_),
-                 fmt::format("{}{}", copies ? "copy " : "", *stream), track,
-                 fmt::format("GPU {}", device_number_));
+    return made_[key] = Named(fmt::format("{}", device_number_),
+                              fmt::format("{}{}", copies ? "copy " : "", *stream), track,
+                              fmt::format("GPU {}", device_number_));
   }
 
   std::uint32_t HostTrack(const Slice& slice, const Kind& kind) {
-    const TrackInfo& track = TrackOf(slice);
     const std::int64_t said = kind.rocprof ? slice.annotations.tid : kAbsent;
+    const TrackKey key = {slice.track, kAbsent, said};
+    if (const auto made = made_.find(key); made != made_.end()) return made->second;
+    const TrackInfo& track = TrackOf(slice);
     const std::string tid = track.tid         ? fmt::format("{}", *track.tid)
                             : said != kAbsent ? fmt::format("{}", said)
                                               : fmt::format("track {}", slice.track);
-    return Named(ProcessOf(track), tid, track, "CPU");
+    return made_[key] = Named(ProcessOf(track), tid, track, "CPU");
   }
 
   // A track, and its names when it is new.
@@ -304,6 +317,10 @@ class TraceMaker {
   DecodedSlice slice_;
   SliceWriter writer_;
   std::unordered_map<StringId, Kind> kind_of_category_;
+  // A track of the file, what it is of, and the thread or stream: by what tracks are told apart.
+  using TrackKey = std::tuple<std::uint64_t, std::int64_t, std::int64_t>;
+  std::map<TrackKey, std::uint32_t> made_;
+  std::unordered_map<StringId, std::int64_t> device_of_text_;
   std::map<std::string, std::int64_t> device_of_agent_;
   std::set<std::string> processes_;
   std::int64_t device_number_ = 0;
