@@ -34,8 +34,8 @@ std::string TooLittleSentence(const findings::Analysis& analysis) {
   const char* s = found.kernels == 1 ? "" : "s";
   return fmt::format(
       "{} kernel{} and {} of GPU work are too little to rank: no kernel runs often enough to show "
-      "what it usually costs. Start-up takes the host {}, once per process: the longest calls are "
-      "{}. Record next: several steps of the steady work, with {}.",
+      "what it usually costs. Start-up takes the host {}, once per process (longest: {}). Record "
+      "next: several steps of the steady work, with {}.",
       found.kernels, s, Ms(found.gpu_ms), Ms(found.start_up_ms), calls,
       analysis.context.how->warm_steps);
 }

@@ -37,10 +37,10 @@ TEST_CASE("what is too little is said first, in words of the profiler that recor
   CHECK(
       told.front() ==
       "4 kernels and 0.00800 ms of GPU work are too little to rank: no kernel runs often enough to "
-      "show what it usually costs. Start-up takes the host 0.400 ms, once per process: the longest "
-      "calls are `cudaFree` 0.400 ms. Record next: several steps of the steady work, with `nsys "
-      "profile --trace=cuda,nvtx --capture-range=cudaProfilerApi` and `cudaProfilerStart()` after "
-      "the warm-up.");
+      "show what it usually costs. Start-up takes the host 0.400 ms, once per process (longest: "
+      "`cudaFree` 0.400 ms). Record next: several steps of the steady work, with `nsys profile "
+      "--trace=cuda,nvtx --capture-range=cudaProfilerApi` and `cudaProfilerStart()` after the "
+      "warm-up.");
   for (const std::string& sentence : told) {
     CHECK(sentence.find("recommendations") == std::string::npos);
     CHECK(sentence.find("-bound") == std::string::npos);
