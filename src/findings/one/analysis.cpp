@@ -37,6 +37,7 @@
 #include "findings/one/structure_findings.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
+#include "findings/one/wall_plan.h"
 #include "findings/one/workload_finder.h"
 #include "session/trace_bound.h"
 #include "session/trace_bounds.h"
