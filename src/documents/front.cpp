@@ -11,6 +11,7 @@
 #include "documents/impact_text.h"
 #include "documents/markdown_text.h"
 #include "documents/report_parts.h"
+#include "documents/start_text.h"
 #include "documents/time_parts.h"
 #include "documents/trust_text.h"
 #include "findings/one/wall_plan.h"
@@ -81,22 +82,26 @@ std::vector<std::string> SummarySentences(const findings::Analysis& analysis) {
   }
   if (!analysis.totals.has_gpu_work) {
     return {
-        "The trace has no GPU work, so it says nothing about the GPU. Record with "
-        "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]`."};
+        fmt::format("The trace has no GPU work, so it says nothing about the GPU. Record with {}.",
+                    analysis.context.how->gpu_work)};
   }
   // What everything else is of comes first.
   for (const findings::Quality& quality : analysis.quality) {
     if (quality.code == "rank_of_file") tell(CellOfText(quality.text));
   }
-  tell(BaseSentence(analysis));
+  tell(TooLittleSentence(analysis));
+  tell(RecordedSpanSentence(analysis));
+  if (!analysis.too_little) tell(BaseSentence(analysis));
+  tell(CostlyGraphSentence(analysis));
+  if (analysis.too_little) return told;
   const std::string unassessed = UnassessedSentence(analysis);
   if (!unassessed.empty()) {
     tell(unassessed);
   } else if (!HasOps(analysis)) {
-    tell(
+    tell(fmt::format(
         "No ops were recorded: kernels are classified by name only, without shapes and modules. "
-        "Record with `activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]` and "
-        "`record_shapes=True`.");
+        "Record with {}.",
+        OpsWithShapes(*analysis.context.how)));
   }
   tell(FindingsSentence(analysis));
   // Why shares of the step can be more than all of it.

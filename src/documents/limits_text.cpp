@@ -128,14 +128,15 @@ class LimitFinder {
     if (!in_.slow_instance) return;
     const findings::SlowInstance& one = *in_.slow_instance;
     const std::string_view what = one.of_gpu ? "GPU" : "host";
-    Add(
-        fmt::format("{} takes {} of {} time per call, each of its {} siblings with the same "
-                    "kernels {} (median); "
-                    "no finding explains the difference of {}. Record next: {}.",
-                    Code(one.module, 60), Ms(one.ms), what, one.siblings, Ms(one.usual_ms),
-                    Ms(one.ms - one.usual_ms),
-                    one.of_gpu ? "clocks and memory counters during these calls"
-                               : "three more passes after warm-up with `with_stack=True`"));
+    Add(fmt::format(
+        "{} takes {} of {} time per call, each of its {} siblings with the same "
+        "kernels {} (median); "
+        "no finding explains the difference of {}. Record next: {}.",
+        Code(one.module, 60), Ms(one.ms), what, one.siblings, Ms(one.usual_ms),
+        Ms(one.ms - one.usual_ms),
+        one.of_gpu
+            ? std::string("clocks and memory counters during these calls")
+            : fmt::format("three more passes after warm-up with {}", in_.context.how->stacks)));
   }
 
   void EqualProducts() {
@@ -160,16 +161,8 @@ class LimitFinder {
     if (!HasQuality("no_shapes") || in_.base.Percent(computes_ms) < kComputes) return;
     Add(fmt::format(
         "No shapes were recorded, so efficiency against the roofline is unknown, and savings of "
-        "kernels are estimated from their durations. Record next: {}.",
-        RecordOf("no_shapes", "the same steps with ")));
-  }
-
-  // What would have recorded it: a setting, of `what`, or a sentence of its own.
-  std::string RecordOf(std::string_view code, std::string_view what) const {
-    const auto found = std::ranges::find(in_.quality, code, &findings::Quality::code);
-    if (found == in_.quality.end()) return "";
-    const bool setting = found->record.find(' ') == std::string::npos;
-    return setting ? fmt::format("{}{}", what, Code(found->record)) : found->record;
+        "kernels are estimated from their durations. Record next: the same steps with {}.",
+        in_.context.how->shapes));
   }
 
   // Nothing to change has a place in the code.
@@ -179,8 +172,8 @@ class LimitFinder {
     if (!none || told || in_.findings.empty() || findings::IsOfStart(in_)) return;
     Add(fmt::format(
         "No Python stacks were recorded, so no recommendation names a line of code. Record next: "
-        "{}.",
-        RecordOf("no_stacks", "one more short run with ")));
+        "one more short run with {}.",
+        in_.context.how->stacks));
   }
 
   const findings::Analysis& in_;

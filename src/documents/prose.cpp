@@ -230,7 +230,7 @@ std::string_view NotKnownBecause(const findings::Analysis& analysis,
   const findings::Operation* first =
       finding.members.empty() ? nullptr : analysis.FindOperation(finding.members.front());
   return first != nullptr && findings::LacksShapes(*first)
-             ? "; shapes were not recorded (`record_shapes=True`), so its efficiency is unknown."
+             ? "; shapes were not recorded, so its efficiency is unknown."
              : "; no performance model covers it, so its efficiency is unknown.";
 }
 
@@ -504,7 +504,8 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
   text.way_a = !text.path_a.empty();
   if (text.chosen == 'A' && OnlyNamesWork(finding)) {
     text.path_b.clear();
-    text.insight += " The trace does not name this work; record `with_stack=True`.";
+    text.insight += fmt::format(" The trace does not name this work; record with {}.",
+                                analysis.context.how->stacks);
   }
   text.way_b = !text.path_b.empty();
   if (text.path_a.empty()) {

@@ -16,6 +16,7 @@ struct Warning {
   std::string_view text;
 };
 constexpr Warning kWarnings[] = {
+    {"too_little", "A few launches beside the start of their program are too little to rank."},
     {"graph_replay", "Launches come from a GPU graph, so ops and gaps are only partly known."},
     {"starved",
      "The GPU queue often ran dry after this work: faster kernels alone may only lengthen the wait "
@@ -23,7 +24,7 @@ constexpr Warning kWarnings[] = {
     {"routing_assumed", "Expert routing is not recorded; even routing is assumed."},
     {"no_platform",
      "The GPU is unknown, so there is no roofline to compare with; name it with `platform`."},
-    {"no_shapes", "No shapes were recorded; profile with `record_shapes=True`."},
+    {"no_shapes", "No shapes were recorded, so its efficiency is unknown."},
     {"no_model", "No performance model covers this work, so its efficiency is unknown."},
     {"near_roof", "Its efficiency is good or better, so there is little to gain."},
     {"above_roof",

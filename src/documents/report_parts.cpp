@@ -16,6 +16,7 @@
 #include "documents/impact_text.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
+#include "documents/time_parts.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/wall_classes.h"
 #include "session/trace_frames.h"
@@ -34,8 +35,9 @@ std::string WorkloadParagraph(const findings::Analysis& analysis) {
 std::string PlatformName(const findings::Analysis& analysis) {
   const findings::WorkloadField& device = analysis.workload[findings::WorkloadPart::kDevice];
   const auto& quality = analysis.quality;
-  const bool by_units = std::any_of(quality.begin(), quality.end(),
-                                    [](const auto& one) { return one.code == "device_by_units"; });
+  const bool by_units = std::any_of(quality.begin(), quality.end(), [](const auto& one) {
+    return one.code.starts_with("device_by_");
+  });
   // The platform is one of several that it may be.
   if (by_units && device.known()) return CellOfText(device.value) + " [inferred]";
   if (!analysis.platform.empty()) return CellOfText(analysis.platform);
@@ -565,16 +567,27 @@ std::vector<const findings::Operation*> TopOperations(const findings::Analysis& 
   return all;
 }
 
+// What keeps the analysis from judging, in the order in which one hides the next: what has no
+// shapes or model would have no roofline on a known GPU either.
+constexpr std::string_view kUnjudged[] = {"too_little",  "no_gpu_work", "no_ops",
+                                          "no_shapes",   "no_model",    "no_platform",
+                                          "no_launches", "graph_replay"};
+
 std::string NothingText(const findings::Analysis& analysis) {
-  std::string why;
-  // What keeps the analysis from judging is no good news.
-  bool judged = analysis.totals.has_gpu_work && analysis.NothingToSave();
-  for (const std::string& code : analysis.nothing_because) {
-    why += " " + WarningText(code);
-    if (code.starts_with("no_") || code == "graph_replay") judged = false;
+  const auto* unjudged = std::ranges::find_if(kUnjudged, [&](std::string_view code) {
+    return std::ranges::find(analysis.nothing_because, code) != analysis.nothing_because.end();
+  });
+  if (unjudged != std::end(kUnjudged) || !analysis.totals.has_gpu_work ||
+      !analysis.NothingToSave()) {
+    // What could not be assessed, and why, is told by its line.
+    const bool told = unjudged == std::end(kUnjudged) || !UnassessedSentence(analysis).empty();
+    return "No finding, which does not mean that nothing could be faster." +
+           (told ? "" : " " + WarningText(*unjudged));
   }
-  if (judged) return "\xE2\x9C\x85 Nothing to fix." + why;
-  return "No finding, which does not mean that nothing could be faster." + why;
+  std::string text = "\xE2\x9C\x85 Nothing to fix.";
+  for (const std::string& code : analysis.nothing_because)
+    text += " " + WarningText(code);
+  return text;
 }
 
 }  // namespace jarvis::documents

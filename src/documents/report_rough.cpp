@@ -11,6 +11,7 @@
 #include "documents/remedy_text.h"
 #include "documents/report_parts.h"
 #include "documents/report_tables.h"
+#include "documents/start_text.h"
 #include "documents/time_parts.h"
 #include "findings/one/thresholds.h"
 
@@ -47,7 +48,8 @@ std::string Process(const ReportSources& sources) {
 std::string RawData(const ReportSources& sources) {
   const findings::Analysis& analysis = sources.analysis;
   std::string text = "## Raw Data Exploration\n\n### The step\n\n" + WallTimeTable(analysis) +
-                     PhaseTable(analysis) + WallTable(analysis) + ToldTable(analysis);
+                     PhaseTable(analysis) + WallTable(analysis) + ToldTable(analysis) +
+                     StartTable(analysis);
   text += "### GPU timeline\n\n" + TimeTable(analysis);
   text += "### Categories\n\n" + CategoryTable(analysis);
   text += "### Operations\n\n" + DataTable(TopOperations(analysis, kRoughOperationsShown));
@@ -122,9 +124,8 @@ std::string Trees(const findings::Analysis& analysis) {
     if (!operation->kernels.empty()) text += "\n";
   }
   if (shown == 0) {
-    text +=
-        "No modules and no Python frames were recorded; profile with `with_stack=True` and "
-        "`with_modules=True`.\n\n";
+    text += fmt::format("No modules and no Python frames were recorded; profile with {}.\n\n",
+                        analysis.context.how->modules);
   }
   return text;
 }

@@ -114,23 +114,25 @@ std::vector<TimePart> Lines(const findings::Analysis& analysis) {
 }
 
 // Why models have no floor for them.
-std::string_view WhyUnassessed(const findings::Analysis& analysis) {
+std::string WhyUnassessed(const findings::Analysis& analysis) {
+  const trace::HowToRecord& how = *analysis.context.how;
   const auto lacks = [&](std::string_view code) {
     return std::any_of(analysis.quality.begin(), analysis.quality.end(),
                        [&](const findings::Quality& one) { return one.code == code; });
   };
   if (lacks("no_cpu_ops"))
-    return "No ops were recorded, so kernels have no shapes. Record with "
-           "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]` and `record_shapes=True`.";
+    return fmt::format("No ops were recorded, so kernels have no shapes. Record with {}.",
+                       OpsWithShapes(how));
   const bool replayed = std::any_of(analysis.quality.begin(), analysis.quality.end(),
                                     [](const findings::Quality& one) {
                                       return one.code == "gpu_graph_replay" && !one.record.empty();
                                     });
   if (replayed)
-    return "Kernels of a graph replay have no shapes. Record the graph capture as well, with "
-           "`record_shapes=True`.";
+    return fmt::format(
+        "Kernels of a graph replay have no shapes. Record the graph capture as well, with {}.",
+        how.shapes);
   if (lacks("no_shapes"))
-    return "Ops were recorded without shapes. Record with `record_shapes=True`.";
+    return fmt::format("Ops were recorded without shapes. Record with {}.", how.shapes);
   if (analysis.platform.empty()) return "The GPU is unknown. Name it with the argument `platform`.";
   return "No performance model covers the ops that launch these kernels.";
 }
@@ -142,6 +144,12 @@ bool HostHidesGpu(const findings::Analysis& analysis) {
   const findings::WallBase& wall = analysis.wall;
   if (analysis.bound.kind != ledger::BoundKind::kHost || !wall.known) return false;
   return wall.wall_ms - wall.host_floor_ms <= kNothing * wall.gpu_floor_ms;
+}
+
+std::string OpsWithShapes(const trace::HowToRecord& how) {
+  // Where one setting records both, its text says so.
+  return how.profiler.empty() ? fmt::format("{} and {}", how.ops, how.shapes)
+                              : std::string(how.ops);
 }
 
 std::string LineWords(ledger::WorkKind kind) {

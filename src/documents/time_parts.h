@@ -40,4 +40,6 @@ std::string UnassessedSentence(const findings::Analysis& analysis);
 // Faster GPU work would save next to nothing of a unit whose pace the host sets.
 bool HostHidesGpu(const findings::Analysis& analysis);
 
+// What records ops and their shapes; goes on after "Record with".
+std::string OpsWithShapes(const trace::HowToRecord& how);
 }  // namespace jarvis::documents

@@ -412,6 +412,12 @@ const Fixes& Shipped() {
   return fixes;
 }
 
+std::string_view WordsFor(std::string_view recorded) {
+  if (recorded == "PyTorch") return {};
+  constexpr std::string_view kOwn[] = {"JAX", "TensorFlow", "XLA"};  // compilers choose kernels
+  return std::ranges::find(kOwn, recorded) == std::end(kOwn) ? kAnyFramework : recorded;
+}
+
 Fixes ForFramework(const Fixes& fixes, std::string_view framework) {
   return FixReader::Translated(fixes, framework);
 }

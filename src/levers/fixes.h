@@ -47,7 +47,7 @@ struct Action {
 // What a fix says to users of another framework than the one that its own texts are for; a text
 // that is empty is not known there.
 struct Elsewhere {
-  std::string framework;       // "JAX", "TensorFlow"
+  std::string framework;       // "JAX", "TensorFlow", or kAnyFramework
   std::string path_a, path_b;  // of a fix
   std::string what, why;       // of an action
 };
@@ -142,6 +142,12 @@ inline const RuleRow* RuleOf(Pattern pattern) {
 inline Path PathOf(Advice advice) {
   return Info(advice).path;
 }
+
+// Whose words fixes use in a recording of that framework, as trace::Recording has it: empty for
+// PyTorch's own, kAnyFramework where the catalogue has none of its own or nothing shows which it
+// is.
+inline constexpr std::string_view kAnyFramework = "any";
+std::string_view WordsFor(std::string_view recorded);
 
 // The same for a recording of another framework than PyTorch: what only PyTorch has is said as it
 // is done there, or not at all (its text is empty). `framework`: a name as Recording::framework has

@@ -11,6 +11,7 @@ struct Row {
   std::string_view name;
   std::int64_t units, major, minor;
   double memory_low, memory_high;  // 10^9 bytes: reported memory is a little off the nominal
+  std::string_view slowest = {};   // platform of a class
 };
 // Whole devices, by the vendors' specifications.
 constexpr Row kPlatformRows[] = {
@@ -21,36 +22,40 @@ constexpr Row kPlatformRows[] = {
     {"T4", 40, 7, 5, 14, 17},         {"A10", 72, 8, 6, 22, 25},
     {"L4", 58, 8, 9, 22, 25},
 };
-// Devices that another one equals in all of these.
+// Devices that another one equals in all of these, with the slowest of them.
 constexpr Row kClassRows[] = {
-    {"V100 16 GB", 80, 7, 0, 15, 18},          {"V100 32 GB", 80, 7, 0, 31, 36},
-    {"A100 40 GB", 108, 8, 0, 39, 44},         {"A100 80 GB", 108, 8, 0, 79, 87},
-    {"H200 141 GB", 132, 9, 0, 139, 152},      {"L40 or L40S", 142, 8, 9, 44, 52},
-    {"MI350X or MI355X", 256, 9, 5, 280, 320}, {"MI210 or one die of an MI250", 104, 9, 0, 60, 72},
+    {"V100 16 GB", 80, 7, 0, 15, 18, "V100-SXM2-16GB"},
+    {"V100 32 GB", 80, 7, 0, 31, 36, "V100-SXM2-32GB"},
+    {"A100 40 GB", 108, 8, 0, 39, 44, "A100-PCIE-40GB"},
+    {"A100 80 GB", 108, 8, 0, 79, 87, "A100-PCIE-80GB"},
+    {"H200 141 GB", 132, 9, 0, 139, 152, "H200-NVL"},
+    {"L40 or L40S", 142, 8, 9, 44, 52, "L40"},
+    {"MI350X or MI355X", 256, 9, 5, 280, 320, "MI350X"},
+    {"MI210 or one die of an MI250", 104, 9, 0, 60, 72, "MI210"},
 };
 
 template <std::size_t N>
-std::string_view NameIn(const Row (&rows)[N], const DeviceProperties& properties) {
+const Row* RowIn(const Row (&rows)[N], const DeviceProperties& properties) {
   if (!properties.units || !properties.memory_bytes || !properties.compute_major ||
       !properties.compute_minor) {
-    return {};
+    return nullptr;
   }
   const double memory = static_cast<double>(*properties.memory_bytes) / 1e9;
   for (const Row& row : rows) {
     if (row.units == *properties.units && row.major == *properties.compute_major &&
         row.minor == *properties.compute_minor && memory >= row.memory_low &&
         memory <= row.memory_high) {
-      return row.name;
+      return &row;
     }
   }
-  return {};
+  return nullptr;
 }
 
 }  // namespace
 
 const Platform* MatchProperties(const DeviceProperties& properties) {
-  const std::string_view name = NameIn(kPlatformRows, properties);
-  return name.empty() ? nullptr : FindPlatform(name);
+  const Row* row = RowIn(kPlatformRows, properties);
+  return row == nullptr ? nullptr : FindPlatform(row->name);
 }
 
 std::optional<UnitsMatch> MatchUnits(std::int64_t units, bool volta) {
@@ -73,7 +78,15 @@ std::optional<UnitsMatch> MatchUnits(std::int64_t units, bool volta) {
 }
 
 std::string_view ClassOfProperties(const DeviceProperties& properties) {
-  return NameIn(kClassRows, properties);
+  const Row* row = RowIn(kClassRows, properties);
+  return row == nullptr ? std::string_view() : row->name;
+}
+
+std::optional<UnitsMatch> MatchClass(const DeviceProperties& properties) {
+  const Row* row = RowIn(kClassRows, properties);
+  const Platform* slowest = row == nullptr ? nullptr : FindPlatform(row->slowest);
+  if (slowest == nullptr) return std::nullopt;
+  return UnitsMatch{slowest, row->name};
 }
 
 std::string PropertiesText(const DeviceProperties& properties) {

@@ -35,6 +35,9 @@ std::optional<UnitsMatch> MatchUnits(std::int64_t units, bool volta);
 // of an MI250"; empty: nothing.
 std::string_view ClassOfProperties(const DeviceProperties& properties);
 
+// The slowest device of that class; nullopt: no class is known.
+std::optional<UnitsMatch> MatchClass(const DeviceProperties& properties);
+
 // "304 units, 206 GB, compute 9.4"; empty: nothing is known.
 std::string PropertiesText(const DeviceProperties& properties);
 

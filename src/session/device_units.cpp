@@ -19,4 +19,20 @@ std::optional<perf::UnitsMatch> UnitsMatchOf(const LoadedTrace& trace) {
   return perf::MatchUnits(*units, volta);
 }
 
+perf::DeviceProperties PropertiesOf(const trace::Device& device) {
+  return {device.sm_count, device.memory_bytes, device.compute_major, device.compute_minor};
+}
+
+std::optional<perf::UnitsMatch> ClassMatchOf(const LoadedTrace& trace) {
+  std::optional<perf::UnitsMatch> known;
+  for (const trace::Device& device : trace.trace().metadata.devices) {
+    const perf::DeviceProperties properties = PropertiesOf(device);
+    if (perf::PropertiesText(properties).empty()) continue;  // one that nothing ran on
+    const auto one = perf::MatchClass(properties);
+    if (!one || (known && one->platform != known->platform)) return std::nullopt;
+    known = one;
+  }
+  return known;
+}
+
 }  // namespace jarvis::session

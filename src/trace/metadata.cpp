@@ -76,23 +76,25 @@ Recording ReadRecording(dom::element from) {
       if (gpu.is_int64()) process.gpus.push_back(std::int64_t{gpu});
     }
   });
-  EachObject(from, "seen", [&](dom::element one) {
-    Recording::Seen& seen = recording.seen.emplace_back();
-    seen.what = Text(one, "what");
-    seen.count = static_cast<std::uint64_t>(Integer(one, "count").value_or(0));
-    double ms = 0;
-    if (!one["ms"].get_double().get(ms)) seen.ms = ms;
-  });
+  for (const auto& [key, list] :
+       {std::pair{"seen", &recording.seen}, std::pair{"start_up", &recording.start_up}}) {
+    EachObject(from, key, [&](dom::element one) {
+      Recording::Seen& seen = list->emplace_back();
+      seen.what = Text(one, "what");
+      seen.count = static_cast<std::uint64_t>(Integer(one, "count").value_or(0));
+      double ms = 0;
+      if (!one["ms"].get_double().get(ms)) seen.ms = ms;
+    });
+  }
   EachObject(from, "notes", [&](dom::element one) {
     recording.notes.push_back({Text(one, "code"), Text(one, "text"),
                                static_cast<std::uint64_t>(Integer(one, "count").value_or(0)),
                                Text(one, "record")});
   });
   recording.time_zero_utc_ns = Integer(from, "time_zero_utc_ns");
-  recording.record_work = Text(from, "record_work");
-  recording.record_ops = Text(from, "record_ops");
-  recording.record_shapes = Text(from, "record_shapes");
-  recording.record_stacks = Text(from, "record_stacks");
+  recording.begin_ns = Integer(from, "begin_ns");
+  recording.end_ns = Integer(from, "end_ns");
+  recording.profiler = Text(from, "profiler");
   recording.framework = Text(from, "framework");
   recording.backward_scope = Text(from, "backward_scope");
   recording.optimizer_scope = Text(from, "optimizer_scope");
@@ -140,26 +142,28 @@ TopLevelValue ValueOf(const Recording& recording) {
                            text(one.name), one.rank ? fmt::format("\"rank\":{},", *one.rank) : "",
                            list(one.gpus, [](std::int64_t gpu) { return fmt::format("{}", gpu); }));
       });
-  json += ",\"seen\":" + list(recording.seen, [&](const Recording::Seen& one) {
-            return fmt::format("{{\"what\":{},\"count\":{}{}}}", text(one.what), one.count,
-                               one.ms ? fmt::format(",\"ms\":{}", *one.ms) : "");
-          });
+  const auto seen = [&](const Recording::Seen& one) {
+    return fmt::format("{{\"what\":{},\"count\":{}{}}}", text(one.what), one.count,
+                       one.ms ? fmt::format(",\"ms\":{}", *one.ms) : "");
+  };
+  json += ",\"seen\":" + list(recording.seen, seen);
+  if (!recording.start_up.empty()) json += ",\"start_up\":" + list(recording.start_up, seen);
   json += ",\"notes\":" + list(recording.notes, [&](const Recording::Note& one) {
             return fmt::format("{{\"code\":{},\"text\":{},\"count\":{},\"record\":{}}}",
                                text(one.code), text(one.text), one.count, text(one.record));
           });
-  if (recording.time_zero_utc_ns)
-    json += fmt::format(",\"time_zero_utc_ns\":{}", *recording.time_zero_utc_ns);
-  for (const auto& [key, value] : {std::pair{"record_stacks", recording.record_stacks},
-                                   std::pair{"framework", recording.framework},
-                                   std::pair{"backward_scope", recording.backward_scope},
-                                   std::pair{"optimizer_scope", recording.optimizer_scope}}) {
+  for (const auto& [key, value] :
+       {std::pair{"time_zero_utc_ns", recording.time_zero_utc_ns},
+        std::pair{"begin_ns", recording.begin_ns}, std::pair{"end_ns", recording.end_ns}}) {
+    if (value) json += fmt::format(",\"{}\":{}", key, *value);
+  }
+  for (const auto& [key, value] :
+       {std::pair{"profiler", recording.profiler}, std::pair{"framework", recording.framework},
+        std::pair{"backward_scope", recording.backward_scope},
+        std::pair{"optimizer_scope", recording.optimizer_scope}}) {
     if (!value.empty()) json += fmt::format(",\"{}\":{}", key, text(value));
   }
-  return {"recording",
-          json + fmt::format(",\"record_work\":{},\"record_ops\":{},\"record_shapes\":{}}}",
-                             text(recording.record_work), text(recording.record_ops),
-                             text(recording.record_shapes))};
+  return {"recording", json + "}"};
 }
 
 Metadata ReadMetadata(std::vector<TopLevelValue> values) {

@@ -48,11 +48,10 @@ struct Recording {
   std::vector<Seen> seen;
   std::vector<Note> notes;
   std::optional<std::int64_t> time_zero_utc_ns;  // since 1970, of time 0
-  // What to record for what is not there: GPU work, ops, their shapes.
-  std::string record_work, record_ops, record_shapes;
-  std::string record_stacks;  // Python frames; empty: the recorder knows none
-  // Of a recording whose ops are not PyTorch's: "JAX", "TensorFlow"; empty: nothing says so.
-  std::string framework;
+  std::optional<std::int64_t> begin_ns, end_ns;  // of what was recorded, on the events' clock
+  std::vector<Seen> start_up;  // of the program before its first GPU work, the longest first
+  std::string profiler;        // a name of how_to_record.h
+  std::string framework;       // "PyTorch", "JAX", "ggml"; empty: nothing shows it
   // A scope that only a training step has, and one of its optimizer; empty: none is recorded.
   std::string backward_scope, optimizer_scope;
 };

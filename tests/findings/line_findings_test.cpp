@@ -28,7 +28,7 @@ struct Kernel {
 
 // Forty times the kernels, one behind the other, below an op without shapes.
 Analyzed Repeated(const std::vector<Kernel>& kernels, std::string_view device = "H100",
-                  std::string_view op = "my::block") {
+                  std::string_view op = "my::block", std::string_view members = {}) {
   TraceText text;
   double at = 10;
   int correlation = 0;
@@ -42,7 +42,7 @@ Analyzed Repeated(const std::vector<Kernel>& kernels, std::string_view device = 
     }
     at = end + 2;
   }
-  return Analyze(text.Annotation("ProfilerStep#1", 0, at), device);
+  return Analyze(text.Annotation("ProfilerStep#1", 0, at), device, members);
 }
 
 const Finding* Of(const Analyzed& one, Pattern pattern) {
@@ -225,6 +225,50 @@ TEST_CASE("a product in Triton of one's own is told, the libraries' are not") {
                      {kAddKernel, 5}},
                     "A100"),
            Pattern::kHandwrittenProduct) == nullptr);
+}
+
+constexpr std::string_view kTensorFlow =
+    R"("recording":{"profiler":"xplane","framework":"TensorFlow"})";
+constexpr std::string_view kUniform =
+    "void tensorflow::functor::FillPhiloxRandomKernelLaunch<tensorflow::random::"
+    "UniformDistribution<tensorflow::random::PhiloxRandom, Eigen::half> >(unsigned long long*)";
+constexpr std::string_view kCompare =
+    "void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorAssignOp<"
+    "Eigen::TensorMap<Eigen::Tensor<bool, 1, 1, int>, 16>, Eigen::TensorCwiseUnaryOp<"
+    "Eigen::internal::scalar_right<bool, Eigen::half, Eigen::internal::greater_equal<Eigen::half>"
+    ">, Eigen::TensorMap<Eigen::Tensor<Eigen::half const, 1, 1, int>, 16> const> const> const>";
+constexpr std::string_view kCastMask =
+    "void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorAssignOp<"
+    "Eigen::TensorMap<Eigen::Tensor<Eigen::half, 1, 1, long>, 16>, Eigen::TensorConversionOp<"
+    "Eigen::half, Eigen::TensorMap<Eigen::Tensor<bool const, 1, 1, long>, 16> const> const> const>";
+constexpr std::string_view kCastWeight =
+    "void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorAssignOp<"
+    "Eigen::TensorMap<Eigen::Tensor<Eigen::half, 1, 1, long>, 16>, Eigen::TensorConversionOp<"
+    "Eigen::half, Eigen::TensorMap<Eigen::Tensor<float const, 1, 1, long>, 16> const> const> "
+    "const>";
+
+TEST_CASE("dropout masks and casts of weights by TensorFlow's own kernels") {
+  const Analyzed one = Repeated(
+      {{kUniform, 40}, {kCompare, 30}, {kCastMask, 20}, {kCastWeight, 60}, {kGemmKernel, 200}},
+      "H100", "my::block", kTensorFlow);
+  const Finding* masks = Of(one, Pattern::kDropoutMasks);
+  REQUIRE(masks != nullptr);
+  CHECK(masks->count == 120);
+  CHECK(masks->time_ms == doctest::Approx(40 * 0.090));
+  REQUIRE(masks->change_b.has_value());
+  CHECK(masks->change_b->savings_ms.high == doctest::Approx(0.7 * 40 * 0.090));
+  CHECK_FALSE(masks->change_a.has_value());
+  // The casts of masks are in it, those of weights are not.
+  const Finding* casts = Of(one, Pattern::kCastsOpByOp);
+  REQUIRE(casts != nullptr);
+  CHECK(casts->count == 40);
+  CHECK(casts->change_a->savings_ms.high == doctest::Approx(40 * 0.060));
+  // XLA's fusions are fused.
+  CHECK(Of(Repeated({{"triton_softmax_1", 40}, {"loop_convert_fusion_2", 40}, {kGemmKernel, 20}},
+                    "H100", "my::block", kTensorFlow),
+           Pattern::kCastsOpByOp) == nullptr);
+  CHECK(Of(Repeated({{kCompare, 1}, {kGemmKernel, 200}}, "H100", "my::block", kTensorFlow),
+           Pattern::kDropoutMasks) == nullptr);
 }
 
 TEST_CASE("kernels below three percent of computing are no line of their own") {

@@ -449,6 +449,13 @@ TEST_CASE("a device by its properties") {
   CHECK(MatchProperties({108, 85000000000, 8, 0}) == nullptr);  // module or card
   CHECK(perf::ClassOfProperties({108, 85000000000, 8, 0}) == "A100 80 GB");
   CHECK(perf::ClassOfProperties({38, 24000000000, 9, 4}).empty());
+  // Of a class the slowest device counts, so that no saving is told too large.
+  CHECK(perf::MatchClass({108, 85000000000, 8, 0})->platform->name == "A100-PCIE-80GB");
+  CHECK(perf::MatchClass({80, 16900000000, 7, 0})->platform->name == "V100-SXM2-16GB");
+  CHECK(perf::MatchClass({256, 309000000000, 9, 5})->platform->name == "MI350X");
+  CHECK_FALSE(perf::MatchClass({38, 24000000000, 9, 4}).has_value());
+  CHECK_FALSE(
+      perf::MatchClass({132, 80000000000, 9, 0}).has_value());  // one device alone has these
 }
 
 TEST_CASE("real traces") {

@@ -361,6 +361,38 @@ class Made(unittest.TestCase):
         self.assertEqual(rows(path, GPU_SQL.replace("launch_id, ", "")),
                          rows(out, GPU_SQL.replace("launch_id, ", "")))
 
+    def analysis(self, path):
+        ran = subprocess.run([program.BINARY, "analyze", str(path), "-o", str(path.with_name("out"))],
+                             capture_output=True, text=True, timeout=60)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        return (" ".join(ran.stdout.split()), (path.with_name("out") / "analysis.md").read_text())
+
+    def test_the_start_of_a_program_of_no_framework(self):
+        """Two short kernels beside 10 us of cudaMalloc, and 1 us of the profiler before them."""
+        printed, written = self.analysis(self.export(tables="""
+          UPDATE StringIds SET value = 'my own range' WHERE id = 3;
+          INSERT INTO StringIds VALUES (4, 'cudaMalloc_v3020'), (5, 'CUDA profiling initialization');
+          INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT 25000, 35000, globalTid, 99, 4, 0
+            FROM CUPTI_ACTIVITY_KIND_RUNTIME LIMIT 1;
+          CREATE TABLE PROFILER_OVERHEAD (start INT, "end" INT, globalTid INT, nameId INT);
+          INSERT INTO PROFILER_OVERHEAD VALUES (100, 1100, 0, 5), (50000, 90000, 0, 5);
+          CREATE TABLE ANALYSIS_DETAILS (globalVid INT, duration INT);
+          INSERT INTO ANALYSIS_DETAILS VALUES (0, 2000000);"""))
+        for words in ("2 kernels and 0.00100 ms of GPU work are too little to rank",
+                      "(longest: `cudaMalloc` 0.01000 ms)", "with `nsys profile",
+                      "The profiler recorded 2.00 ms of the process; its first GPU work begins after "
+                      "0.00130 ms (among others: CUDA profiling initialization 0.00100 ms)."):
+            self.assertIn(words, printed)
+        for word in ("What to do", "recommendations together", "-bound"):
+            self.assertNotIn(word, printed)
+        for word in ("torch", "PyTorch", "profiler.step", "schedule(", "ProfilerActivity", "eager"):
+            self.assertNotIn(word, printed + written)
+
+    def test_ops_and_kernels_show_the_framework(self):
+        printed, _ = self.analysis(self.export())
+        self.assertIn("PyTorch", printed)
+        self.assertNotIn("ProfilerActivity", printed)
+
     def test_a_part_of_a_recording(self):
         path = self.export()
         whole = program.ask("load_trace", trace=str(path))

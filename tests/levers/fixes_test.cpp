@@ -79,7 +79,8 @@ TEST_CASE("what only PyTorch has says so, and is said elsewhere in that framewor
     if (NamesPyTorch(info.what) && !served.contains(info.key)) CHECK(info.framework == "PyTorch");
     if (info.framework.empty()) CHECK(info.elsewhere.empty());
   }
-  for (const std::string_view framework : {"JAX", "TensorFlow", "XLA"}) {
+  for (const std::string_view framework :
+       std::initializer_list<std::string_view>{"JAX", "TensorFlow", "XLA", kAnyFramework}) {
     const Fixes there = ForFramework(Shipped(), framework);
     for (const RuleRow& row : there.rules()) {
       CAPTURE(Info(row.pattern).key);
@@ -93,6 +94,16 @@ TEST_CASE("what only PyTorch has says so, and is said elsewhere in that framewor
     }
   }
   CHECK(ForFramework(Shipped(), "JAX").Of(Advice::kGpuGraphs).what.find("XLA_FLAGS") !=
+        std::string::npos);
+  CHECK(WordsFor("PyTorch") == "");
+  CHECK(WordsFor("JAX") == "JAX");
+  CHECK(WordsFor("ggml") == kAnyFramework);
+  CHECK(WordsFor("") == kAnyFramework);
+  for (const AdviceInfo& info : ForFramework(Shipped(), kAnyFramework).advices()) {
+    CAPTURE(info.key);
+    if (!info.framework.empty()) CHECK_FALSE(NamesPyTorch(info.what));
+  }
+  CHECK(ForFramework(Shipped(), kAnyFramework).Of(Advice::kCompileGraphs).what.find("HIP graph") !=
         std::string::npos);
   CHECK_FALSE(IsKnownIn(Advice::kCompile, "XLA"));
   CHECK(IsKnownIn(Advice::kCompile, ""));

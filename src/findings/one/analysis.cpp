@@ -37,6 +37,7 @@
 #include "findings/one/structure_findings.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
+#include "findings/one/wall_plan.h"
 #include "findings/one/workload_finder.h"
 #include "session/trace_bound.h"
 #include "session/trace_bounds.h"
@@ -117,7 +118,7 @@ class Analyzer {
     JV_TRY(job_.Check());
     Overlaps();
     out_.priorities = CategoryPriorities(out_);
-    NothingBecause();
+    out_.nothing_because = WhyNothing(out_);
     JV_ASSIGN(out_.quality, JudgeQuality(trace_, out_, job_));
     PlaceFindings(&out_);
     return std::move(out_);
@@ -294,6 +295,10 @@ class Analyzer {
     for (std::vector<Finding> some : {std::move(host), std::move(multi), std::move(fusions_)}) {
       std::move(some.begin(), some.end(), std::back_inserter(all));
     }
+    out_.too_little = FindTooLittle(trace_, *first_calls_);
+    out_.costly_graph = FindCostlyGraph(trace_);
+    out_.recorded_span = RecordedSpanOf(trace_);
+    if (out_.too_little) LeaveUnranked();
     FitToFramework(&out_);
     MergeByAction(&all);
     // By what they may save; without an estimate by time, after all others.
@@ -314,7 +319,7 @@ class Analyzer {
     DropLeftOut();
     FillLines(trace_.events(), &out_);
     if (out_.wall.known) TellTogether(*simulation_, &out_);
-    if (linked) out_.uncovered = FindUncoveredLines(out_);
+    if (linked && !out_.too_little) out_.uncovered = FindUncoveredLines(out_);
     out_.slow_instance = FindSlowInstance(trace_, *frames_);
     int host_rank = 0, place = 0;  // in their final order: some about the host may be gone
     for (Finding& finding : all) {
@@ -322,6 +327,14 @@ class Analyzer {
       if (out_.cpu && finding.category == "multi_kernel") finding.rank = 1;
       finding.global_rank = ++place;
       finding.id = fmt::format("f{}", place);
+    }
+  }
+
+  void LeaveUnranked() {
+    out_.findings.clear();
+    for (CategoryAnalysis& category : out_.categories) {
+      category.findings.clear();
+      category.notes = {"too_little"};
     }
   }
 
@@ -483,21 +496,6 @@ class Analyzer {
       }
     }
     out_.combined = CombinedOf(out_);
-  }
-
-  void NothingBecause() {
-    if (!out_.findings.empty()) return;
-    if (!out_.totals.has_gpu_work) {
-      out_.nothing_because = {"no_gpu_work"};
-      return;
-    }
-    std::set<std::string> reasons;
-    for (const CategoryAnalysis& category : out_.categories) {
-      if (category.percent_of_computation.value_or(0) < limits::kSignificantShare) continue;
-      reasons.insert(category.notes.begin(), category.notes.end());
-    }
-    if (!out_.idle.flagged) reasons.insert("busy");
-    out_.nothing_because.assign(reasons.begin(), reasons.end());
   }
 
   const session::LoadedTrace& trace_;

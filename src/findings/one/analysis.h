@@ -23,9 +23,11 @@
 #include "findings/one/multi_kernel.h"
 #include "findings/one/priorities.h"
 #include "findings/one/quality.h"
+#include "findings/one/recorded_span.h"
 #include "findings/one/replay_structure.h"
 #include "findings/one/slow_instances.h"
 #include "findings/one/step_base.h"
+#include "findings/one/too_little.h"
 #include "findings/one/uncovered_lines.h"
 #include "findings/one/wall_savings.h"
 #include "findings/one/work_context.h"
@@ -110,6 +112,9 @@ struct Analysis {
   std::array<double, ledger::kWorkKinds> covered{};
   std::vector<UncoveredLine> uncovered;       // that no finding is about
   std::optional<SlowInstance> slow_instance;  // of like modules; absent: none
+  std::optional<RecordedSpan> recorded_span;  // absent: nothing says how long was recorded
+  std::optional<TooLittle> too_little;        // to rank: then there are no findings
+  std::optional<GraphBuild> costly_graph;     // that its replays do not pay for
   // Findings empty: why there is nothing to fix ("near_roof", "no_gpu_work", "no_platform"...).
   std::vector<std::string> nothing_because;
 

@@ -166,12 +166,14 @@ double CauseContext::BestAligned(const Operation& operation) const {
   return found == best_aligned_.end() ? 0 : found->second;
 }
 
-// Of a framework whose compiler chooses kernels: what its row of the action says.
+// Of another framework than PyTorch: what its row of the action says.
 CauseContext::TunedBy CauseContext::TuningElsewhere() const {
-  const levers::AdviceInfo& tiles = Info(Advice::kSearchTiles);
-  for (const levers::Elsewhere& one : tiles.elsewhere) {
-    if (one.framework == work_.framework && !one.what.empty())
-      return {UpperAscii(one.what.substr(0, 1)) + one.what.substr(1), {tiles.key, true}};
+  for (const Advice advice : {Advice::kSearchTiles, Advice::kMaxAutotune}) {
+    const levers::AdviceInfo& info = Info(advice);
+    for (const levers::Elsewhere& one : info.elsewhere) {
+      if (one.framework == work_.framework && !one.what.empty())
+        return {UpperAscii(one.what.substr(0, 1)) + one.what.substr(1), {info.key, true}};
+    }
   }
   return {};
 }

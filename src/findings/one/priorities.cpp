@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -230,6 +231,19 @@ std::vector<Projection> ProjectionsOf(const Finding& finding, double window_ms) 
                    window_ms > 0 ? std::optional(saved / window_ms * 100) : std::nullopt});
   }
   return out;
+}
+
+std::vector<std::string> WhyNothing(const Analysis& analysis) {
+  if (!analysis.findings.empty()) return {};
+  if (!analysis.totals.has_gpu_work) return {"no_gpu_work"};
+  if (analysis.too_little) return {"too_little"};
+  std::set<std::string> reasons;
+  for (const CategoryAnalysis& category : analysis.categories) {
+    if (category.percent_of_computation.value_or(0) < limits::kSignificantShare) continue;
+    reasons.insert(category.notes.begin(), category.notes.end());
+  }
+  if (!analysis.idle.flagged) reasons.insert("busy");
+  return {reasons.begin(), reasons.end()};
 }
 
 }  // namespace jarvis::findings

@@ -29,6 +29,9 @@ struct CategoryPriority {
 
 std::vector<CategoryPriority> CategoryPriorities(const Analysis& analysis);
 
+// Analysis::nothing_because.
+std::vector<std::string> WhyNothing(const Analysis& analysis);
+
 // Savings of several findings done together.
 struct Combined {
   Range savings_ms;

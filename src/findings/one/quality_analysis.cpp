@@ -68,14 +68,18 @@ class AnalysisQualities {
 
   void DeviceByUnits() {
     const auto units = session::UnitsMatchOf(trace_);
-    if (!units || in_.platform != units->platform->name) return;
-    Quality& q = Add(
-        "device_by_units", Severity::kNote,
-        fmt::format("The trace does not name its GPU; its kernels ran on as many compute units as "
-                    "{} has.",
-                    units->family));
+    const auto known = units ? units : session::ClassMatchOf(trace_);
+    if (!known || in_.platform != known->platform->name) return;
+    const std::string_view how = units ? "its kernels ran on as many compute units as {} has"
+                                       : "its properties only show that it is a {}";
+    Quality& q =
+        Add(units ? "device_by_units" : "device_by_class", Severity::kNote,
+            fmt::format("{}; {}.",
+                        in_.device.empty() ? "The trace does not name its GPU"
+                                           : "The name of the trace's GPU is of no one device",
+                        fmt::format(fmt::runtime(how), known->family)));
     q.consequence = fmt::format("Efficiency and savings are relative to {}{}.", in_.platform,
-                                in_.platform == units->family ? "" : ", the slowest of these");
+                                in_.platform == known->family ? "" : ", the slowest of these");
     q.record = "nothing new: pass `platform`, a GPU name (MI300X, H100, ...) or a JSON file";
   }
 
@@ -204,7 +208,7 @@ class AnalysisQualities {
                                shapes ? "performance model" : "recorded shapes"),
                    unmodeled, limits::kTimeMismatch, "%");
       q.consequence = "Whether this time could be shorter is unknown.";
-      q.record = shapes ? "give extension: models of your own ops" : "record_shapes=True";
+      q.record = shapes ? "give extension: models of your own ops" : trace::PlainWords(how_.shapes);
     }
     for (const CategoryAnalysis& category : in_.categories) {
       if (category.key != "other" || all <= 0) continue;
@@ -269,10 +273,11 @@ class AnalysisQualities {
                                       ShortNumber(*longest / 1e6)),
                           variation, limits::kStepVariation, "");
     q.consequence = "The mean describes none of the steps.";
-    q.record = "record steady steps: schedule(wait, warmup, active)";
+    q.record = "record steady steps: " + trace::PlainWords(how_.warm_steps);
   }
 
   const session::LoadedTrace& trace_;
+  const trace::HowToRecord& how_ = trace::HowToRecordNext(trace_.trace().metadata);
   const Analysis& in_;
   std::vector<Quality>& list_;
 };

@@ -19,6 +19,7 @@
 #include "findings/one/step_base.h"
 #include "findings/one/thresholds.h"
 #include "session/trace_frames.h"
+#include "trace/how_to_record.h"
 #include "trace/secrets.h"
 #include "tree/nest.h"
 
@@ -408,10 +409,10 @@ class RecordingQualities {
   }
 
   void Lacks(const char* code, Severity severity, const char* text, const char* consequence,
-             std::string record) {
+             std::string_view record) {
     Quality& q = Add(code, severity, text);
     q.consequence = consequence;
-    q.record = std::move(record);
+    q.record = trace::PlainWords(record);
   }
 
   // What a recorder of its own kind says of its recording.
@@ -427,36 +428,30 @@ class RecordingQualities {
 
   void Missing() {
     const session::Recorded& recorded = trace_.recorded();
-    constexpr const char* kBoth = "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]";
-    const auto& other = trace_.trace().metadata.recording;
-    const char* work = other ? other->record_work.c_str() : kBoth;
-    const char* ops = other ? other->record_ops.c_str() : kBoth;
-    const char* shapes = other ? other->record_shapes.c_str() : "record_shapes=True";
-    const std::string profiler = other ? "the run with torch.profiler and " : "";
-    const std::string frames = other ? other->record_stacks : "";
     if (!recorded.gpu_work && recorded.cpu_ops && !ShowsGpu(trace_)) {
       Lacks("no_gpu_work", Severity::kNote, "The trace has no GPU work and no sign of a GPU.",
             "All results are for the host only.", "");
     } else if (!recorded.gpu_work) {
       Lacks("no_gpu_work", Severity::kHard, "The trace has no GPU work.",
-            "The trace says nothing about the GPU.", work);
+            "The trace says nothing about the GPU.", how_.gpu_work);
     }
     if (!recorded.cpu_ops) {
       Lacks("no_cpu_ops", Severity::kWarning, "No ops were recorded.",
-            "The op of a kernel, its efficiency and possible fusions are unknown.", ops);
+            "The op of a kernel, its efficiency and possible fusions are unknown.", how_.ops);
     } else if (!recorded.shapes) {
       Lacks("no_shapes", Severity::kWarning, "Ops were recorded without shapes.",
             "Efficiency and savings against the roofline are unknown, and reproducers cannot be "
             "made.",
-            shapes);
+            how_.shapes);
     }
     if (recorded.cpu_ops && !recorded.python_frames && !recorded.call_stacks) {
       Lacks("no_stacks", Severity::kNote, "No Python stacks were recorded.",
             "The line of code that calls an op, and what Python does between ops, are unknown.",
-            frames.empty() ? profiler + "with_stack=True" : frames);
-    } else if (frames.empty() && recorded.cpu_ops && !recorded.modules && recorded.python_frames) {
+            how_.stacks);
+    } else if (how_.profiler.empty() && recorded.cpu_ops && !recorded.modules &&
+               recorded.python_frames) {
       Lacks("no_modules", Severity::kNote, "No nn.Module frames were recorded.",
-            "The module of an op is unknown.", profiler + "with_stack=True, with_modules=True");
+            "The module of an op is unknown.", how_.modules);
     }
   }
 
@@ -498,7 +493,8 @@ class RecordingQualities {
     q.consequence =
         "The GPU work that they launched is missing, so the GPU seems idle where it may have been "
         "busy.";
-    q.record = "warm the profiler up (schedule(wait=1, warmup=2, active=3)), or record fewer steps";
+    q.record =
+        fmt::format("steps after warm-up: {}; or fewer steps", trace::PlainWords(how_.warm_steps));
   }
 
   // A profiler's schedule that repeats leaves out what lies between its cycles.
@@ -531,7 +527,7 @@ class RecordingQualities {
     q.count = holes.size();
     q.ms = static_cast<double>(made->frames.holes_ns()) / 1e6;
     q.consequence = "That time belongs to no step and is not idle time: what ran in it is unknown.";
-    q.record = "steps in a row: schedule(..., repeat=1)";
+    q.record = "steps in a row: " + trace::PlainWords(how_.steps_in_a_row);
   }
 
   // No launch takes the host a millisecond each time: what is written as microseconds is shorter.
@@ -586,6 +582,7 @@ class RecordingQualities {
   }
 
   const session::LoadedTrace& trace_;
+  const trace::HowToRecord& how_ = trace::HowToRecordNext(trace_.trace().metadata);
   const TimeBase base_;
   std::vector<Quality>& list_;
 };

@@ -17,6 +17,7 @@
 #include "session/trace_frames.h"
 #include "session/trace_trust.h"
 #include "trace/event_store.h"
+#include "trace/how_to_record.h"
 
 namespace jarvis::findings {
 namespace {
@@ -106,7 +107,8 @@ class ScopeQualities {
       q.consequence =
           "Later passes, which find that memory in the cache, may be faster; by how much is "
           "unknown.";
-      q.record = "warm-up calls first, then three or more, marked with profiler.step()";
+      q.record = "warm-up calls first, then three or more; mark each: " +
+                 trace::PlainWords(how_.marked_steps);
       q.ms = ms;
       return;
     }
@@ -120,7 +122,7 @@ class ScopeQualities {
             ? fmt::format(", and so is how much of the {} ms of GPU idle time recurs in each.",
                           ShortNumber(host))
             : std::string(".");
-    q.record = "at least three steps after warm-up: schedule(wait=1, warmup=2, active=3)";
+    q.record = "at least three steps after warm-up: " + trace::PlainWords(how_.warm_steps);
   }
 
   // What a serving engine's user waits for is the time from step to step.
@@ -159,10 +161,9 @@ class ScopeQualities {
     q.threshold = kBears;
     q.unit = "%";
     q.consequence = "That may be the program's own Python, a library's C code or a sleep.";
-    const Quality* stacks = Find("no_stacks");
     q.record = fmt::format(
         "one more short run with stacks ({}), to see where the host is; ignore its times",
-        stacks == nullptr ? "with_stack=True" : stacks->record);
+        trace::PlainWords(how_.stacks));
   }
 
   // Whether the verdict would be another one if recording had cost nothing.
@@ -203,6 +204,7 @@ class ScopeQualities {
   }
 
   const session::LoadedTrace& trace_;
+  const trace::HowToRecord& how_ = trace::HowToRecordNext(trace_.trace().metadata);
   const trace::EventStore& events_;
   const Analysis& in_;
   std::vector<Quality>& list_;
@@ -229,8 +231,9 @@ double BearingOf(const Quality& q, const Analysis& analysis, bool of_start) {
   if (q.code == "unlinked_gpu_work" || q.code == "unrecorded_gpu_work" ||
       q.code == "work_before_launch")
     return share >= kBears ? kOutside : 0;
-  // A finding of its own tells of both.
+  // A finding of its own tells of both, and so does what is said of a program's start.
   const bool once = q.code == "first_calls" || q.code == "allocator_growth";
+  if (analysis.too_little && (once || q.code == "one_pass")) return 0;
   if (once && std::any_of(analysis.findings.begin(), analysis.findings.end(),
                           [](const Finding& one) { return one.one_off; })) {
     return 0;
@@ -238,7 +241,7 @@ double BearingOf(const Quality& q, const Analysis& analysis, bool of_start) {
   if (q.code == "cut_off" || q.code == "time_unit") return 50;
   if (q.code == "missing_kernels") return q.value.value_or(0) >= kBears ? kOutside : 0;
   if (q.code == "steps_not_recorded") return kOutside;
-  if (q.code == "other_device" || q.code == "device_by_units") return 10;
+  if (IsOneOf(q.code, {"other_device", "device_by_units", "device_by_class"})) return 10;
   if (q.code == "no_platform") return of_start ? 0 : 10;
   if (q.code == "silent_host") return of_start ? 0 : q.value.value_or(0);
   if (q.code == "gpu_graph_replay") return q.severity == Severity::kWarning ? 12 : 0;

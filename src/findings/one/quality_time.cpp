@@ -125,7 +125,8 @@ class TimeQualities {
         "Late launches in this frame do not call for graphs or fewer kernels: without stacks the "
         "host "
         "is that much faster.";
-    q.record = "with_stack=False for times; a second, short run with stacks for code locations";
+    q.record = trace::PlainWords(how_.no_stacks) +
+               " for times; a second, short run with stacks for code locations";
   }
 
   void Overheads(const analysis::ProfilingCost& cost) {
@@ -146,7 +147,7 @@ class TimeQualities {
     q.consequence =
         "A launch that waits for it is not slow, and the gap after it is not the program's idle "
         "time.";
-    q.record = "a longer warm-up in schedule(wait, warmup, active), so that buffers are there";
+    q.record = "a longer warm-up, so that buffers are there: " + trace::PlainWords(how_.warm_steps);
   }
 
   // Of one step where several are recorded, as all else that is told of steps.
@@ -274,7 +275,7 @@ class TimeQualities {
     q.first_uid = events_[calls.front().call].uid;
     q.consequence =
         "First calls look slower than they usually are" + UsuallyTakes(calls.front()) + ".";
-    q.record = "run the same steps before recording: schedule(wait=1, warmup=2, active=3)";
+    q.record = "run the same steps before recording: " + trace::PlainWords(how_.warm_steps);
     list_.push_back(std::move(q));
   }
 
@@ -305,9 +306,10 @@ class TimeQualities {
     q.consequence =
         "Ops around them are not slow. Steps that find their memory in the cache do not have this "
         "cost, unless memory is short and the cache is flushed again.";
-    q.record =
-        "more warm-up steps; if steady steps have it too, memory_stats() and "
-        "expandable_segments";
+    const bool torch = how_.profiler.empty() || how_.framework == "PyTorch";
+    q.record = fmt::format("more warm-up steps; if steady steps have it too, {}",
+                           torch ? "memory_stats() and expandable_segments"
+                                 : "buffers that are allocated once and used again");
     list_.push_back(std::move(q));
   }
 
@@ -494,6 +496,7 @@ class TimeQualities {
   }
 
   const session::LoadedTrace& trace_;
+  const trace::HowToRecord& how_ = trace::HowToRecordNext(trace_.trace().metadata);
   const trace::EventStore& events_;
   const TimeBase base_;
   std::vector<Quality>& list_;

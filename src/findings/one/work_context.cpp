@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "findings/one/workload.h"
+#include "levers/fixes.h"
 #include "trace/recorded_setting.h"
 #include "tree/call_tree.h"
 
@@ -147,7 +148,9 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
   context->worker_loader = names.Host("_MultiProcessingDataLoaderIter");
   context->pageable_input = names.Device("Pageable -> Device");
   context->before_torch2 = IsBeforeTorch2(events);
-  if (const auto& told = trace.trace().metadata.recording) context->framework = told->framework;
+  if (const auto& told = trace.trace().metadata.recording)
+    context->framework = levers::WordsFor(told->framework);
+  context->how = &trace::HowToRecordNext(trace.trace().metadata);
   context->tunable_op = TunableOpOf(trace.trace().metadata);
   context->amd = platform != nullptr && platform->vendor == "AMD";
   for (trace::EventIndex e = 0; platform == nullptr && e < events.size(); ++e) {

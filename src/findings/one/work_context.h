@@ -6,6 +6,7 @@
 
 #include "perf/platform.h"
 #include "session/loaded_trace.h"
+#include "trace/how_to_record.h"
 
 namespace jarvis::findings {
 
@@ -15,7 +16,8 @@ struct Workload;
 enum class Engine : std::uint8_t { kNone, kVllm, kSglang, kTensorRt, kDiffusers };
 
 struct WorkContext {
-  std::string framework;   // as trace::Recording has it; empty: PyTorch's
+  std::string framework;  // as `elsewhere` of fixes names it; empty: PyTorch's
+  const trace::HowToRecord* how = &trace::HowToRecordNext(nullptr);  // never null
   bool training = false;   // backward work or an optimizer
   bool compiled = false;   // kernels that Inductor generated, or a compiled function
   bool autotuned = false;  // some of these are products: the compiler has timed them (max-autotune)

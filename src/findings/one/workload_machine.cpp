@@ -263,8 +263,7 @@ class MachineTeller {
                  "deviceProperties: " + device.name);
         return;
       }
-      const perf::DeviceProperties properties{device.sm_count, device.memory_bytes,
-                                              device.compute_major, device.compute_minor};
+      const perf::DeviceProperties properties = session::PropertiesOf(device);
       if (const perf::Platform* known = perf::MatchProperties(properties)) {
         out_.Set(WorkloadPart::kDevice, known->name, Certainty::kInferred,
                  fmt::format("device {}, {}",

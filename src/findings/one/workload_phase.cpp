@@ -489,6 +489,8 @@ class PhaseTeller {
 
   void Execution() {
     if (facts_.gpu_us <= 0) return;
+    const std::string_view words =
+        recording() == nullptr ? "" : levers::WordsFor(recording()->framework);
     const double graph = facts_.graph_us / facts_.gpu_us;
     // Not all compiled code stands below a call that says so: its kernels do.
     const double generated = std::max(facts_.compiled_us, facts_.triton_us);
@@ -500,7 +502,7 @@ class PhaseTeller {
     std::string text;
     for (const auto& [share, name] :
          {std::pair{graph, graphs}, std::pair{compiled, std::string("torch.compile")},
-          std::pair{eager, std::string("eager")}}) {
+          std::pair{eager, std::string(words.empty() ? "eager" : "launched one by one")}}) {
       if (share < kExecutionShown) continue;
       text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
       if (share < 1 - kExecutionShown) text += fmt::format(" {:.0f}%", 100 * share);
@@ -511,7 +513,7 @@ class PhaseTeller {
     // Without launches or ops nobody can tell eager work from a replay.
     if (!facts_.trace.recorded().cpu_ops && graph < kExecutionShown) return;
     // Elsewhere ops are of a program that was compiled, or run by an executor of graphs.
-    if (recording() != nullptr && !recording()->framework.empty()) return;
+    if (IsOneOf(words, {"JAX", "TensorFlow", "XLA"})) return;
     out_.Set(WorkloadPart::kExecution, std::move(text), Certainty::kRecorded,
              "share of GPU time by its launch");
   }

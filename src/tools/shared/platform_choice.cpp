@@ -54,8 +54,7 @@ Result<PlatformChoice> Named(const io::FilePolicy& files, const std::string& wan
 const perf::Platform* ByProperties(const session::LoadedTrace& trace) {
   const perf::Platform* known = nullptr;
   for (const trace::Device& device : trace.trace().metadata.devices) {
-    const perf::Platform* one = perf::MatchProperties(
-        {device.sm_count, device.memory_bytes, device.compute_major, device.compute_minor});
+    const perf::Platform* one = perf::MatchProperties(session::PropertiesOf(device));
     if (one == nullptr || (known != nullptr && one != known)) return nullptr;
     known = one;
   }
@@ -92,6 +91,15 @@ Result<PlatformChoice> ChoosePlatform(const io::FilePolicy& files, const std::st
                               Utf8Prefix(name, 60));
     return choice;
   }
+  const std::string_view refusal = perf::RefusalOf(name);
+  const auto of_class = session::ClassMatchOf(*trace);
+  if (of_class && refusal.empty()) {
+    choice.platform = *of_class->platform;
+    choice.note =
+        fmt::format("platform {}: the slowest device with the properties of the trace's ({}); {}",
+                    of_class->platform->name, of_class->family, kHowToGive);
+    return choice;
+  }
   if (const auto units = session::UnitsMatchOf(*trace)) {
     choice.platform = *units->platform;
     choice.note = fmt::format(
@@ -100,7 +108,6 @@ Result<PlatformChoice> ChoosePlatform(const io::FilePolicy& files, const std::st
         units->platform->name, units->family, kHowToGive);
     return choice;
   }
-  const std::string_view refusal = perf::RefusalOf(name);
   choice.note = name.empty()
                     ? fmt::format("the trace does not name its device: {}", kHowToGive)
                     : fmt::format("no figures for device \"{}\"{}{}: {}", Utf8Prefix(name, 60),

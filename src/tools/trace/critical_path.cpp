@@ -149,7 +149,7 @@ Result<Answer> CriticalPath(session::Workspace& workspace, const Json& arguments
   Answer answer;
   answer.trace = trace->id();
   if (simulation->empty()) {
-    ExplainNothingToSimulate(&answer);
+    ExplainNothingToSimulate(*trace, &answer);
     return answer;
   }
   const std::vector<PathStep> path = simulation->CriticalPath();

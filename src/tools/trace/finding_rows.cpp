@@ -31,17 +31,18 @@ struct Reason {
   std::string_view text;
 };
 constexpr Reason kReasons[] = {
+    {"too_little", "a few launches beside the start of their program are too little to rank"},
     {"near_roof", "what has a roof is near it"},
     {"dismissed", "what was found was dismissed"},
     {"no_platform", "no platform to measure against: pass platform"},
-    {"no_shapes", "shapes were not recorded (record_shapes=True)"},
+    {"no_shapes", "shapes were not recorded"},
     {"no_model", "some ops have no performance model"},
     {"below_threshold", "what could be saved is too little to matter"},
     {"above_roof", "rows above their roof claim nothing"},
     {"routing_assumed", "expert routing is assumed uniform"},
     {"see_multi_kernel", "see category communication"},
     {"busy", "the GPU is busy"},
-    {"no_gpu_work", "the trace has no GPU work (ProfilerActivity.CUDA)"},
+    {"no_gpu_work", "the trace has no GPU work"},
 };
 
 // A recording of the CPU alone.

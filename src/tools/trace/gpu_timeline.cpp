@@ -15,6 +15,7 @@
 #include "tools/shared/frame_facts.h"
 #include "tools/trace/simulation_facts.h"
 #include "tools/trace/trace_tools.h"
+#include "trace/how_to_record.h"
 
 namespace jarvis::tools {
 namespace {
@@ -125,7 +126,7 @@ Result<Answer> GpuTimeline(session::Workspace& workspace, const Json& arguments,
   const auto& whole = trace->timeline();
   if (!whole) {
     answer.summary = "The trace has no GPU work, so there is no GPU time to divide.";
-    answer.notes = {"record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"};
+    answer.notes = {trace::RecordGpuWork(trace->trace().metadata)};
     return answer;
   }
   JV_ASSIGN(const auto made, session::FramesOf(*trace, job));

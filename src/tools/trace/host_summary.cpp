@@ -11,6 +11,7 @@
 #include "session/trace_host.h"
 #include "tools/shared/arguments.h"
 #include "tools/trace/trace_tools.h"
+#include "trace/how_to_record.h"
 
 namespace jarvis::tools {
 namespace {
@@ -325,8 +326,7 @@ void AddHostNotes(const HostSummary& summary, const std::string& by, Answer* ans
   }
   if (!summary.has_frames && (by == "overview" || by == "frame" || by == "stretch")) {
     answer->notes.emplace_back(
-        "[no_stacks] no Python frames in the trace: plain Python is a stretch between ops; record "
-        "with with_stack=True to name it");
+        "[no_stacks] no Python frames in the trace: plain Python is a stretch between ops");
   }
   if (!summary.steps_marked)
     answer->notes.emplace_back("no steps are known: shares are of the whole recording");
@@ -382,7 +382,7 @@ Result<Answer> HostSummaryTool(session::Workspace& workspace, const Json& argume
   answer.trace = trace->id();
   if (!summary->has_host_events) {
     answer.summary = "The trace has no host events, so nothing can be said about the host.";
-    answer.notes = {"record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"};
+    answer.notes = {trace::RecordGpuWork(trace->trace().metadata)};
     return answer;
   }
   answer.summary = Headline(*summary);

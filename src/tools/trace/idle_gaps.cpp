@@ -7,6 +7,7 @@
 #include "output/number_format.h"
 #include "tools/shared/arguments.h"
 #include "tools/trace/trace_tools.h"
+#include "trace/how_to_record.h"
 
 namespace jarvis::tools {
 namespace {
@@ -62,7 +63,7 @@ Result<Answer> IdleGaps(session::Workspace& workspace, const Json& arguments, Jo
   answer.trace = trace->id();
   if (!idle.has_gpu_work) {
     answer.summary = "The trace has no GPU work, so there is no idle time to explain.";
-    answer.notes = {"record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"};
+    answer.notes = {trace::RecordGpuWork(trace->trace().metadata)};
     return answer;
   }
   answer.summary =
@@ -79,15 +80,17 @@ Result<Answer> IdleGaps(session::Workspace& workspace, const Json& arguments, Jo
   }
   if (!idle.reliable) {
     const bool graphs = idle.unreliable_because == "graph_replay";
-    answer.notes.push_back(
-        fmt::format("unreliable ({}): {}", idle.unreliable_because,
-                    graphs ? "graph replay hides launches; record one run without graphs"
-                    : idle.unreliable_because == "no_launches"
-                        ? "launch calls were not recorded; record with ProfilerActivity.CPU"
-                        : "several devices in one file; analyse each rank by itself"));
+    answer.notes.push_back(fmt::format(
+        "unreliable ({}): {}", idle.unreliable_because,
+        graphs ? std::string("graph replay hides launches; record one run without graphs")
+        : idle.unreliable_because == "no_launches"
+            ? "launch calls were not recorded; " + trace::RecordGpuWork(trace->trace().metadata)
+            : std::string("several devices in one file; analyse each rank by itself")));
   }
   if (by == "step" && idle.by_step.empty()) {
-    answer.notes.emplace_back("no steps are marked: call profiler.step(), or group by cause");
+    answer.notes.push_back(fmt::format(
+        "no steps are marked: record {}, or group by cause",
+        trace::PlainWords(trace::HowToRecordNext(trace->trace().metadata).marked_steps)));
   }
   if (idle.micro_count > 0) {
     answer.notes.push_back(fmt::format("{} ms in {} shorter gaps",

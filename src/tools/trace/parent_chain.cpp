@@ -7,6 +7,7 @@
 #include "output/number_format.h"
 #include "tools/shared/arguments.h"
 #include "tools/trace/trace_tools.h"
+#include "trace/how_to_record.h"
 
 namespace jarvis::tools {
 namespace {
@@ -97,7 +98,8 @@ void AnswerCallers(const session::LoadedTrace& trace, const SummaryRow& row, con
   const session::Recorded& recorded = trace.recorded();
   if (!recorded.python_frames) {
     answer->notes.push_back(
-        "[no_stacks] no Python frames in the trace: record with with_stack=True");
+        "[no_stacks] no Python frames in the trace: record with " +
+        trace::PlainWords(trace::HowToRecordNext(trace.trace().metadata).stacks));
   } else {
     answer->notes.push_back("code: innermost caller first; instances of a module are folded");
   }

@@ -10,6 +10,7 @@
 #include "session/trace_simulation.h"
 #include "session/trace_trust.h"
 #include "tools/shared/arguments.h"
+#include "trace/how_to_record.h"
 
 namespace jarvis::tools {
 
@@ -48,10 +49,10 @@ std::vector<std::string> SimulationNotes(const analysis::Simulation& simulation)
   return notes;
 }
 
-void ExplainNothingToSimulate(Answer* answer) {
+void ExplainNothingToSimulate(const session::LoadedTrace& trace, Answer* answer) {
   answer->summary =
       "There is nothing to simulate: the trace has no GPU work, or no calls that launch it.";
-  answer->notes = {"record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"};
+  answer->notes = {trace::RecordGpuWork(trace.trace().metadata)};
 }
 
 namespace {

@@ -18,7 +18,7 @@ namespace jarvis::tools {
 Json SimulationFacts(const analysis::Simulation& simulation);
 std::vector<std::string> SimulationNotes(const analysis::Simulation& simulation);
 // For a trace without GPU work or launches.
-void ExplainNothingToSimulate(Answer* answer);
+void ExplainNothingToSimulate(const session::LoadedTrace& trace, Answer* answer);
 
 // What bounds the steps that the user waits for, without the profiler's own pauses and without work
 // that was not recorded: a sentence. Empty: not known.

@@ -138,7 +138,7 @@ Result<Answer> WhatIf(session::Workspace& workspace, const Json& arguments, Job&
   Answer answer;
   answer.trace = trace->id();
   if (simulation->empty()) {
-    ExplainNothingToSimulate(&answer);
+    ExplainNothingToSimulate(*trace, &answer);
     return answer;
   }
   JV_ASSIGN(const std::vector<NamedChange> changes,

@@ -1,6 +1,8 @@
 #include "trace/import/nsys/nsys_reader.h"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +15,7 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
+#include "trace/how_to_record.h"
 #include "trace/import/nsys/nsys_host.h"
 #include "trace/import/nsys/nsys_scope.h"
 #include "trace/import/nsys/nsys_tables.h"
@@ -22,11 +25,6 @@
 
 namespace jarvis::trace {
 namespace {
-
-constexpr std::string_view kRecordCalls = "nsys profile --trace=cuda,nvtx";
-constexpr std::string_view kRecordOps =
-    "nsys profile --trace=cuda,nvtx, and the steps below `with "
-    "torch.autograd.profiler.emit_nvtx(record_shapes=True):`";
 
 // Tables of what is no event of a trace: their rows are counted.
 struct SeenTable {
@@ -65,6 +63,7 @@ class NsysReader {
     JV_TRY(job_.Check());
     JV_TRY(ReadEvents());
     CountSeen();
+    ReadStartUp();
     JV_TRY(job_.Check());
     if (writer_.events() == 0) return tl::make_unexpected(NothingThere());
     DescribeGpus();
@@ -109,6 +108,12 @@ class NsysReader {
       const std::int64_t time = row.Int(0);
       if (time != kNoCell && !facts_.recording.time_zero_utc_ns)
         facts_.recording.time_zero_utc_ns = time;
+    });
+    Each("ANALYSIS_DETAILS", {"duration"}, [&](io::SqliteRows& row) {
+      const std::int64_t duration = row.Time(0);
+      if (duration == kNoCell || duration <= 0) return;
+      facts_.recording.begin_ns = 0;
+      facts_.recording.end_ns = duration;
     });
   }
 
@@ -162,6 +167,40 @@ class NsysReader {
       facts_.Seen(std::string(seen.what), count,
                   seen.timed ? std::optional<double>(ns / 1e6) : std::nullopt);
     }
+  }
+
+  // What the profiler, and the driver's calls of the operating system, took before the first GPU
+  // work. Rows of the first lie in each other, so each name is told by itself.
+  void ReadStartUp() {
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    for (const Event& event : writer_.store().events) {
+      if (IsGpuWork(event.kind)) first = std::min(first, event.ts_ns);
+    }
+    constexpr std::string_view kDriverCall = "ioctl";
+    std::map<std::string, Recording::Seen> by_name;
+    for (const std::string_view table : {"PROFILER_OVERHEAD", "OSRT_API"}) {
+      Each(table, {"start", "end", "nameId"}, [&](io::SqliteRows& row) {
+        const std::int64_t start = row.Time(0);
+        const std::int64_t end = row.Time(1);
+        if (start == kNoCell || end == kNoCell || end <= start || end > first) return;
+        const auto name = scope_.texts.TextOf(row.Int(2));
+        const bool driver = name && *name == kDriverCall;
+        if (!name || *name == "Unknown" || driver != (table == "OSRT_API")) return;
+        Recording::Seen& seen =
+            by_name[driver ? "calls into the driver (ioctl)"
+                           : ValidUtf8(name->substr(0, limits::kNameBytesShort))];
+        ++seen.count;
+        seen.ms = seen.ms.value_or(0) + static_cast<double>(end - start) / 1e6;
+      });
+    }
+    constexpr std::size_t kMost = 8;
+    std::vector<Recording::Seen>& all = facts_.recording.start_up;
+    for (auto& [name, seen] : by_name) {
+      seen.what = name;
+      all.push_back(std::move(seen));
+    }
+    std::ranges::stable_sort(all, std::greater(), &Recording::Seen::ms);
+    all.resize(std::min(all.size(), kMost));
   }
 
   Error NothingThere() const {
@@ -357,10 +396,7 @@ class NsysReader {
                   "CUDA graphs were recorded as a whole: which kernels they ran is not known.",
                   "nsys profile --cuda-graph-trace=node");
     }
-    JudgeParts(writer_.store(), kRecordCalls, kRecordOps, &facts_);
-    facts_.recording.record_work = "nsys profile --trace=cuda,nvtx";
-    facts_.recording.record_ops = kRecordOps;
-    facts_.recording.record_shapes = "torch.autograd.profiler.emit_nvtx(record_shapes=True)";
+    JudgeParts(writer_.store(), kByNsys, &facts_);
   }
 
   const io::InputFile& file_;

@@ -1,6 +1,8 @@
 #include "trace/import/perfetto/packets.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <deque>
 #include <limits>
 #include <utility>
@@ -26,15 +28,37 @@ constexpr std::size_t kInflatedAllMax = std::size_t{2} << 30;
 constexpr std::size_t kInflatedTimesMax = 64;  // of the file's size, all together
 constexpr int kAnnotationDepthMax = 32;
 
-// The value of an annotation: JSON, and what of it is asked for.
+// The value of an annotation: JSON, and what of it is asked for. Used again for the next one.
 struct Value {
-  std::string key;
+  std::string_view key;
+  std::string made_key;  // where the file names none
   std::string json;
   std::optional<std::int64_t> number;
+
+  void Clear() {
+    key = {};
+    json.clear();
+    number.reset();
+  }
 };
 
-std::string Quoted(std::string_view text) {
-  return fmt::format("\"{}\"", Escape(ValidUtf8(text)));
+void AppendQuoted(std::string_view text, std::string* json) {
+  const bool plain = std::ranges::all_of(
+      text, [](char c) { return c >= ' ' && c < 0x7F && c != '"' && c != '\\'; });
+  *json += '"';
+  if (plain) {
+    *json += text;
+  } else {
+    *json += Escape(ValidUtf8(text));
+  }
+  *json += '"';
+}
+
+template <typename Number>
+void AppendNumber(Number number, std::string* json) {
+  std::array<char, std::numeric_limits<Number>::digits10 + 3> digits{};
+  const auto end = std::to_chars(digits.begin(), digits.end(), number).ptr;
+  json->append(digits.begin(), end);
 }
 
 class AnnotationReader {
@@ -49,13 +73,14 @@ class AnnotationReader {
     Field field;
     while (cursor.Next(&field)) {
       if (field.IsBytes(10)) out->key = field.bytes;
-      if (field.IsVarint(1)) out->key = TextOf(sequence_.keys, field.value);
+      if (field.IsVarint(1)) out->key = TextOf(sequence_.keys, field.value, &out->made_key);
       if (field.IsBytes(11) || field.IsBytes(12)) {
         Value inner;
         if (!Read(field.bytes, depth + 1, &inner)) return false;
         if (field.number == 11) {
-          entries += fmt::format("{}{}: {}", entries.empty() ? "" : ", ", Quoted(inner.key),
-                                 inner.json.empty() ? "null" : inner.json);
+          entries += entries.empty() ? "" : ", ";
+          AppendQuoted(inner.key, &entries);
+          entries.append(": ").append(inner.json.empty() ? "null" : inner.json);
         } else {
           items += (items.empty() ? "" : ", ") + (inner.json.empty() ? "null" : inner.json);
         }
@@ -68,21 +93,27 @@ class AnnotationReader {
     return !cursor.broken();
   }
 
-  static std::string TextOf(const Sequence::Texts& texts, std::uint64_t id) {
+  // `made`: holds the text where the file has none.
+  static std::string_view TextOf(const Sequence::Texts& texts, std::uint64_t id,
+                                 std::string* made) {
     const auto found = texts.find(id);
-    return found == texts.end() ? fmt::format("iid:{}", id) : std::string(found->second);
+    if (found != texts.end()) return found->second;
+    *made = fmt::format("iid:{}", id);
+    return *made;
   }
 
  private:
   void TakeScalar(const Field& field, Value* out) const {
     if (field.IsVarint(2)) out->json = field.value != 0 ? "true" : "false";
     if (field.IsVarint(3)) {
-      out->json = fmt::format("{}", field.value);
+      out->json.clear();
+      AppendNumber(field.value, &out->json);
       if (field.value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
         out->number = field.Signed();
     }
     if (field.IsVarint(4)) {
-      out->json = fmt::format("{}", field.Signed());
+      out->json.clear();
+      AppendNumber(field.Signed(), &out->json);
       out->number = field.Signed();
     }
     if (field.Is(5, Wire::kFixed64)) {
@@ -93,11 +124,15 @@ class AnnotationReader {
     if (field.IsVarint(7)) out->json = fmt::format("\"0x{:x}\"", field.value);
     // Text that says that it is JSON is text all the same: nobody knows whether it is.
     if (field.IsBytes(6) || field.IsBytes(9)) TakeText(field.bytes, out);
-    if (field.IsVarint(17)) TakeText(TextOf(sequence_.strings, field.value), out);
+    if (field.IsVarint(17)) {
+      std::string made;
+      TakeText(TextOf(sequence_.strings, field.value, &made), out);
+    }
   }
 
   static void TakeText(std::string_view text, Value* out) {
-    out->json = Quoted(text);
+    out->json.clear();
+    AppendQuoted(text, &out->json);
     out->number = ParseInt(text);
   }
 
@@ -109,6 +144,9 @@ class Reader {
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
 
   Packets Run() {
+    constexpr std::size_t kBytesAPoint = 64;  // of most files, or more
+    out_.points.reserve(bytes_.size() / kBytesAPoint);
+    out_.annotations.reserve(bytes_.size() / kBytesAPoint);
     ReadAll(bytes_, false);
     return std::move(out_);
   }
@@ -119,6 +157,14 @@ class Reader {
     std::uint64_t sequence = 0, flags = 0;
     std::optional<std::uint64_t> time, clock;
     std::vector<std::string_view> clocks, interned, defaults, tracks, events, packed;
+
+    void Clear() {
+      sequence = flags = 0;
+      time.reset();
+      clock.reset();
+      for (auto* const part : {&clocks, &interned, &defaults, &tracks, &events, &packed})
+        part->clear();
+    }
   };
 
   void Lost(std::string_view why) { ++out_.lost[std::string(why)]; }
@@ -165,7 +211,8 @@ class Reader {
 
   // False: a part of it cannot be read, which costs that packet.
   bool ReadPacket(std::string_view message, bool inside) {
-    Parts parts;
+    Parts& parts = inside ? parts_inside_ : parts_;
+    parts.Clear();
     if (!ReadParts(message, &parts)) return false;
     Sequence& sequence = sequences_[parts.sequence];
     if ((parts.flags & 4) != 0) {
@@ -297,22 +344,23 @@ class Reader {
     TrackPoint point;
     // Without a track: the sequence's own, which no descriptor can have.
     point.track = sequence->default_track.value_or(~sequence_id);
-    std::string category, name;
+    category_.clear();
+    std::string_view name;
     Annotations annotations;
-    ArgText args;
+    args_.Clear();
     std::uint64_t type = 0;
     bool annotated = false;
     std::optional<std::int64_t> micros;
     const AnnotationReader reader(*sequence);
     const auto add_category = [&](std::string_view one) {
-      category.append(category.empty() ? "" : ",").append(one);
+      category_.append(category_.empty() ? "" : ",").append(one);
     };
     Cursor cursor(message);
     Field field;
     while (cursor.Next(&field)) {
       if (field.IsVarint(9)) type = field.value;
       if (field.IsVarint(11)) point.track = field.value;
-      if (field.IsVarint(10)) name = AnnotationReader::TextOf(sequence->names, field.value);
+      if (field.IsVarint(10)) name = AnnotationReader::TextOf(sequence->names, field.value, &made_);
       if (field.IsBytes(23)) name = field.bytes;
       if (field.IsBytes(22)) add_category(field.bytes);
       if (field.IsVarint(16)) micros = field.Signed();
@@ -320,13 +368,13 @@ class Reader {
         std::vector<std::int64_t> ids;
         if (!proto::AppendIntegers(field, &ids)) return false;
         for (const std::int64_t id : ids)
-          add_category(
-              AnnotationReader::TextOf(sequence->categories, static_cast<std::uint64_t>(id)));
+          add_category(AnnotationReader::TextOf(sequence->categories,
+                                                static_cast<std::uint64_t>(id), &made_category_));
       }
       if (field.IsBytes(4)) {
-        Value value;
-        if (!reader.Read(field.bytes, 0, &value)) return false;
-        TakeAnnotation(value, &annotations, &args);
+        value_.Clear();
+        if (!reader.Read(field.bytes, 0, &value_)) return false;
+        TakeAnnotation(value_, &annotations, &args_);
         annotated = true;
       }
     }
@@ -338,10 +386,10 @@ class Reader {
     point.type = kTypes[type];
     if (point.type == EventType::kBegin) {
       point.name = Keep(name);
-      point.category = Keep(category);
+      point.category = Keep(category_);
     }
     if (annotated && point.type != EventType::kCounter) {
-      if (!args.text().empty()) annotations.all = Keep(args.text());
+      if (!args_.text().empty()) annotations.all = Keep(args_.text());
       point.annotations = static_cast<std::uint32_t>(out_.annotations.size());
       out_.annotations.push_back(annotations);
     }
@@ -391,6 +439,11 @@ class Reader {
   }
 
   std::string_view bytes_;
+  // Of the packet and the event at hand.
+  Parts parts_, parts_inside_;
+  Value value_;
+  ArgText args_;
+  std::string category_, made_, made_category_;
   Packets out_;
   std::unordered_map<std::uint64_t, Sequence> sequences_;
   std::deque<std::string> kept_;

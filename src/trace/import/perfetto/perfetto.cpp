@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -14,6 +15,8 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "trace/framework_signs.h"
+#include "trace/how_to_record.h"
 #include "trace/import/perfetto/packets.h"
 #include "trace/import/perfetto/slices.h"
 #include "trace/import/proto/tell.h"
@@ -38,7 +41,7 @@ struct CategoryKind {
   std::string_view category;
   EventKind kind;
 };
-constexpr CategoryKind kRocprof[] = {
+constexpr CategoryKind kRocprofCategories[] = {
     {"hip_api", EventKind::kRuntime},        {"hsa_api", EventKind::kRuntime},
     {"rccl_api", EventKind::kRuntime},       {"rocdecode_api", EventKind::kRuntime},
     {"rocjpeg_api", EventKind::kRuntime},    {"marker_api", EventKind::kUserAnnotation},
@@ -70,7 +73,7 @@ class TraceMaker {
     parts.push_back(std::move(slice_));
     JV_ASSIGN(trace.events, StoreOf(std::move(parts)));
     trace.events.dialect.SetRecorder(Recorder());
-    trace.metadata = ReadMetadata(Values());
+    trace.metadata = ReadMetadata(Values(trace.events));
     trace.track_names = ReadTrackNames(trace.events);
     Repair(&trace.events);
     return trace;
@@ -87,8 +90,8 @@ class TraceMaker {
       const auto [known, added] = kind_of_category_.try_emplace(slice.category);
       if (!added) continue;
       const std::string_view category = packets_.texts[slice.category];
-      const auto* named = std::ranges::find(kRocprof, category, &CategoryKind::category);
-      if (named != std::end(kRocprof)) {
+      const auto* named = std::ranges::find(kRocprofCategories, category, &CategoryKind::category);
+      if (named != std::end(kRocprofCategories)) {
         known->second = {named->kind, true};
         rocprof_ = true;
         continue;
@@ -128,6 +131,14 @@ class TraceMaker {
     if (slice.annotations.agent != kNoString) return Unescape(Text(slice.annotations.agent));
     const auto number = NumberBehind(TrackOf(slice).name, "AGENT");
     return number ? fmt::format("{}", *number) : std::string();
+  }
+
+  std::int64_t DeviceOfKernel(const Slice& slice) {
+    const StringId agent = slice.annotations.agent;
+    if (agent == kNoString) return device_of_agent_.at(AgentOf(slice));
+    const auto [known, added] = device_of_text_.try_emplace(agent);
+    if (added) known->second = device_of_agent_.at(AgentOf(slice));
+    return known->second;
   }
 
   // Of a copy: the GPU that it is to, else that it is from.
@@ -216,20 +227,24 @@ class TraceMaker {
     if (queue) *stream = by_name("QUEUE").value_or(slice.annotations.queue);
     if (*stream == kAbsent) *stream = 0;
     const bool copies = kind.kind == EventKind::kMemcpy;
-    device_number_ = copies ? DeviceOf(slice) : device_of_agent_.at(AgentOf(slice));
+    device_number_ = copies ? DeviceOf(slice) : DeviceOfKernel(slice);
+    const TrackKey key = {slice.track, 2 * device_number_ + (copies ? 1 : 0), *stream};
+    if (const auto made = made_.find(key); made != made_.end()) return made->second;
     // Copies run beside kernels of their stream, on engines of their own.
-    return Named(fmt::format("{}", device_number_),
-                 fmt::format("{}{}", copies ? "copy " : "", *stream), track,
-                 fmt::format("GPU {}", device_number_));
+    return made_[key] = Named(fmt::format("{}", device_number_),
+                              fmt::format("{}{}", copies ? "copy " : "", *stream), track,
+                              fmt::format("GPU {}", device_number_));
   }
 
   std::uint32_t HostTrack(const Slice& slice, const Kind& kind) {
-    const TrackInfo& track = TrackOf(slice);
     const std::int64_t said = kind.rocprof ? slice.annotations.tid : kAbsent;
+    const TrackKey key = {slice.track, kAbsent, said};
+    if (const auto made = made_.find(key); made != made_.end()) return made->second;
+    const TrackInfo& track = TrackOf(slice);
     const std::string tid = track.tid         ? fmt::format("{}", *track.tid)
                             : said != kAbsent ? fmt::format("{}", said)
                                               : fmt::format("track {}", slice.track);
-    return Named(ProcessOf(track), tid, track, "CPU");
+    return made_[key] = Named(ProcessOf(track), tid, track, "CPU");
   }
 
   // A track, and its names when it is new.
@@ -258,16 +273,18 @@ class TraceMaker {
 
   std::string_view Recorder() const { return rocprof_ ? "perfetto (rocprofv3)" : "perfetto"; }
 
-  std::vector<TopLevelValue> Values() const {
+  std::vector<TopLevelValue> Values(const EventStore& events) const {
     std::vector<TopLevelValue> values = {{"schemaVersion", "1"},
                                          {kRecorderKey, fmt::format("\"{}\"", Recorder())}};
     if (rocprof_) values.push_back({"rocprofiler-sdk_version", "1"});
-    values.push_back(ValueOf(Told()));
+    values.push_back(ValueOf(Told(events)));
     return values;
   }
 
-  Recording Told() const {
+  Recording Told(const EventStore& events) const {
     Recording told;
+    told.profiler = rocprof_ ? kByRocprof : kByPerfetto;
+    told.framework = FrameworkOf(events);
     const auto note = [&](std::string code, std::uint64_t count, std::string text,
                           std::string_view record) {
       told.notes.push_back({std::move(code), std::move(text), count, std::string(record)});
@@ -287,14 +304,11 @@ class TraceMaker {
           "no_ops", 0,
           "A trace of rocprofv3 has no ops, shapes, Python frames or sizes of collectives: work is "
           "known by the names of kernels and by the calls that launched it.",
-          "record with torch.profiler (or jax.profiler) too, for ops and their shapes");
+          PlainWords(HowToRecordNext(&told).ops));
     seen("moments without a length", slices_.instants);
     seen("values of counters", slices_.counters);
     for (const auto& [field, count] : packets_.skipped)
       seen(fmt::format("packets' parts of field {}", field), count);
-    told.record_work = std::string(kHowToRecord);
-    told.record_ops = "record with torch.profiler and export_chrome_trace";
-    told.record_shapes = "record with torch.profiler and record_shapes=True";
     return told;
   }
 
@@ -303,6 +317,10 @@ class TraceMaker {
   DecodedSlice slice_;
   SliceWriter writer_;
   std::unordered_map<StringId, Kind> kind_of_category_;
+  // A track of the file, what it is of, and the thread or stream: by what tracks are told apart.
+  using TrackKey = std::tuple<std::uint64_t, std::int64_t, std::int64_t>;
+  std::map<TrackKey, std::uint32_t> made_;
+  std::unordered_map<StringId, std::int64_t> device_of_text_;
   std::map<std::string, std::int64_t> device_of_agent_;
   std::set<std::string> processes_;
   std::int64_t device_number_ = 0;

@@ -11,26 +11,24 @@ class Nester {
   explicit Nester(const Packets& packets) : packets_(packets) {}
 
   Slices Run() {
-    std::unordered_map<std::uint64_t, std::size_t> place;
+    std::unordered_map<std::uint64_t, std::size_t> tracks;
     std::vector<std::vector<std::uint32_t>> by_track;
+    place_.resize(packets_.points.size());
+    std::uint32_t begins = 0;
     for (std::uint32_t i = 0; i < packets_.points.size(); ++i) {
       const TrackPoint& point = packets_.points[i];
       last_ns_ = std::max(last_ns_, point.when_ns);
       if (point.type == EventType::kInstant) ++out_.instants;
       if (point.type == EventType::kCounter) ++out_.counters;
       if (point.type != EventType::kBegin && point.type != EventType::kEnd) continue;
-      const auto [found, added] = place.try_emplace(point.track, by_track.size());
+      if (point.type == EventType::kBegin) place_[i] = begins++;
+      const auto [found, added] = tracks.try_emplace(point.track, by_track.size());
       if (added) by_track.emplace_back();
       by_track[found->second].push_back(i);
     }
+    out_.slices.resize(begins);
     for (std::vector<std::uint32_t>& points : by_track)
       NestTrack(&points);
-    std::sort(begun_.begin(), begun_.end());
-    std::vector<Slice> ordered;
-    ordered.reserve(begun_.size());
-    for (const auto& [point, slice] : begun_)
-      ordered.push_back(out_.slices[slice]);
-    out_.slices = std::move(ordered);
     return std::move(out_);
   }
 
@@ -63,7 +61,7 @@ class Nester {
 
   void Close(std::uint32_t begin, std::int64_t end_ns, const Annotations* at_end) {
     const TrackPoint& point = packets_.points[begin];
-    Slice slice;
+    Slice& slice = out_.slices[place_[begin]];
     slice.begin_ns = point.when_ns;
     slice.end_ns = std::max(end_ns, point.when_ns);
     slice.track = point.track;
@@ -76,13 +74,11 @@ class Nester {
       slice.begin_ns = said.begin_ns;
       slice.end_ns = said.end_ns;
     }
-    begun_.emplace_back(begin, out_.slices.size());
-    out_.slices.push_back(slice);
   }
 
   const Packets& packets_;
   Slices out_;
-  std::vector<std::pair<std::uint32_t, std::size_t>> begun_;  // point, slice
+  std::vector<std::uint32_t> place_;  // by point: of the slice that begins there
   std::int64_t last_ns_ = 0;
 };
 

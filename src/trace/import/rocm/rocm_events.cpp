@@ -7,16 +7,11 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "trace/how_to_record.h"
 #include "trace/import/shared/range_name.h"
 
 namespace jarvis::trace {
 namespace {
-
-constexpr std::string_view kRecordCalls =
-    "rocprofv3 --hip-trace --kernel-trace --memory-copy-trace --marker-trace";
-constexpr std::string_view kRecordOps =
-    "rocprofv3 --hip-trace --kernel-trace --memory-copy-trace --marker-trace, and the steps below "
-    "`with torch.autograd.profiler.emit_nvtx(record_shapes=True):`";
 
 // "HtoD" of "MEMORY_COPY_HOST_TO_DEVICE"; empty: another word.
 std::string_view DirectionOf(std::string_view word) {
@@ -245,7 +240,7 @@ Result<Trace> MakeRocmTrace(EventWriter writer, Owners& owners, const TableTally
         ErrorCode::kNotATrace,
         fmt::format("{} without an event: nothing was recorded of what a trace is made of{}{}",
                     form, there.empty() ? "" : "; it has ", fmt::join(there, ", ")),
-        fmt::format("record with {}", kRecordCalls));
+        "record with rocprofv3 --hip-trace --kernel-trace --memory-copy-trace --marker-trace");
   }
   owners.Settle(false);
   facts.amd = true;
@@ -267,10 +262,7 @@ Result<Trace> MakeRocmTrace(EventWriter writer, Owners& owners, const TableTally
     facts.Note("shared_gpu", 0,
                "Several processes have work on a GPU of one number; it is taken for one GPU.");
   }
-  JudgeParts(writer.store(), kRecordCalls, kRecordOps, &facts);
-  facts.recording.record_work = kRecordCalls;
-  facts.recording.record_ops = kRecordOps;
-  facts.recording.record_shapes = "torch.autograd.profiler.emit_nvtx(record_shapes=True)";
+  JudgeParts(writer.store(), kByRocprof, &facts);
   return MakeTrace(std::move(writer), owners, std::move(facts));
 }
 

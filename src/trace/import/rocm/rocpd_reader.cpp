@@ -330,28 +330,37 @@ class RocpdReader {
     });
   }
 
+  void TakeSpan(std::int64_t start, std::int64_t end) {
+    if (start == kNoCell || end == kNoCell || end <= start) return;
+    Recording& of = facts_.recording;
+    of.begin_ns = std::min(of.begin_ns.value_or(start), start);
+    of.end_ns = std::max(of.end_ns.value_or(end), end);
+  }
+
   void ReadWho(GroupScope* scope) {
     dom::parser parser;
-    Each(*scope, "info_process", {"id", "pid", "command", "environment"}, [&](io::SqliteRows& row) {
-      const std::int64_t id = row.Int(0);
-      const std::int64_t pid = row.Int(1);
-      if (id == kNoCell || pid == kNoCell) return;
-      scope->pids[id] = pid;
-      scope->pids.try_emplace(pid, pid);
-      const OwnerId owner = scope->ProcessOf(id, owners_);
-      ProcessOwner& process = owners_.processes()[owner];
-      process.apart = scope->ordinal;
-      std::string_view command = row.Text(2).value_or("");
-      command = command.substr(0, command.find(' '));
-      command.remove_prefix(command.rfind('/') + 1);
-      process.name = ValidUtf8(command.substr(0, limits::kNameBytesShort));
-      dom::element environment;
-      const auto text = row.Text(3);
-      if (!text || ParseDom(&parser, *text, &environment) || !environment.is_object()) return;
-      process.rank =
-          VariableOf(environment, {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"});
-      if (!facts_.world_size) facts_.world_size = WorldSizeIn(environment);
-    });
+    Each(*scope, "info_process", {"id", "pid", "command", "environment", "start", "end"},
+         [&](io::SqliteRows& row) {
+           TakeSpan(row.Time(4), row.Time(5));
+           const std::int64_t id = row.Int(0);
+           const std::int64_t pid = row.Int(1);
+           if (id == kNoCell || pid == kNoCell) return;
+           scope->pids[id] = pid;
+           scope->pids.try_emplace(pid, pid);
+           const OwnerId owner = scope->ProcessOf(id, owners_);
+           ProcessOwner& process = owners_.processes()[owner];
+           process.apart = scope->ordinal;
+           std::string_view command = row.Text(2).value_or("");
+           command = command.substr(0, command.find(' '));
+           command.remove_prefix(command.rfind('/') + 1);
+           process.name = ValidUtf8(command.substr(0, limits::kNameBytesShort));
+           dom::element environment;
+           const auto text = row.Text(3);
+           if (!text || ParseDom(&parser, *text, &environment) || !environment.is_object()) return;
+           process.rank = VariableOf(environment,
+                                     {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"});
+           if (!facts_.world_size) facts_.world_size = WorldSizeIn(environment);
+         });
     Each(*scope, "info_thread", {"id", "tid", "name", "pid"}, [&](io::SqliteRows& row) {
       const std::int64_t id = row.Int(0);
       const std::int64_t tid = row.Int(1);

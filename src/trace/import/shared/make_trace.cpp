@@ -8,6 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "trace/framework_signs.h"
+#include "trace/how_to_record.h"
 #include "trace/json_text.h"
 #include "trace/repair.h"
 
@@ -141,8 +143,10 @@ void RecordingFacts::Seen(std::string what, std::uint64_t count, std::optional<d
   if (count > 0) recording.seen.push_back({std::move(what), count, ms});
 }
 
-void JudgeParts(const EventStore& events, std::string_view record_calls,
-                std::string_view record_ops, RecordingFacts* facts) {
+void JudgeParts(const EventStore& events, std::string_view profiler, RecordingFacts* facts) {
+  facts->recording.profiler = profiler;
+  facts->recording.framework = FrameworkOf(events);
+  const HowToRecord& how = HowToRecordNext(&facts->recording);
   bool work = false, calls = false, ranges = false, ops = false;
   for (const Event& event : events.events) {
     work = work || IsGpuWork(event.kind);
@@ -152,19 +156,19 @@ void JudgeParts(const EventStore& events, std::string_view record_calls,
   }
   if (work && !calls) {
     facts->Note("no_calls", 0, "No calls that launch GPU work were recorded.",
-                std::string(record_calls));
+                PlainWords(how.gpu_work));
   }
   if (calls && !work) {
     facts->Note("api_only", 0,
                 "Calls were recorded, and no GPU work: the job may have been killed "
                 "before it was written.",
-                std::string(record_calls));
+                PlainWords(how.gpu_work));
   }
   if (!ranges) {
-    facts->Note("no_ranges", 0, "No ranges of the program were recorded.", std::string(record_ops));
+    facts->Note("no_ranges", 0, "No ranges of the program were recorded.", PlainWords(how.ops));
   } else if (!ops) {
     facts->Note("no_ops", 0, "Ranges were recorded, and none of them is an op of PyTorch.",
-                std::string(record_ops));
+                PlainWords(how.ops));
   }
 }
 

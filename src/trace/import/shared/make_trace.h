@@ -37,9 +37,9 @@ struct RecordingFacts {
   void Seen(std::string what, std::uint64_t count, std::optional<double> ms = std::nullopt);
 };
 
-// Notes what of a whole recording is not among the events: calls, ranges, ops.
-void JudgeParts(const EventStore& events, std::string_view record_calls,
-                std::string_view record_ops, RecordingFacts* facts);
+// Tells the framework by the events, and notes what of a whole recording is not among them: calls,
+// ranges, ops. `profiler`: a name of how_to_record.h.
+void JudgeParts(const EventStore& events, std::string_view profiler, RecordingFacts* facts);
 
 // REQUIRES: owners.Settle() was called.
 Trace MakeTrace(EventWriter writer, const Owners& owners, RecordingFacts facts);

@@ -25,9 +25,14 @@ void ArgText::Number(std::string_view key, double value) {
 
 void ArgText::Raw(std::string_view key, std::string_view json) {
   // Keys are a file's own words, too.
-  const bool plain = key.find_first_of("\"\\") == std::string_view::npos &&
-                     std::ranges::all_of(key, [](char c) { return c >= ' '; });
-  text_.append(1, '"').append(plain ? std::string(key) : Escape(ValidUtf8(key)));
+  const bool plain =
+      std::ranges::all_of(key, [](char c) { return c >= ' ' && c != '"' && c != '\\'; });
+  text_ += '"';
+  if (plain) {
+    text_ += key;
+  } else {
+    text_ += Escape(ValidUtf8(key));
+  }
   text_.append("\": ").append(json).append(1, ',');
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "trace/how_to_record.h"
 #include "trace/import/shared/make_trace.h"
 #include "trace/json_text.h"
 
@@ -68,52 +69,42 @@ class Teller {
   Teller(const Space& space, const Found& found) : space_(space), found_(found) {}
 
   Recording Run() {
+    told_.profiler = kByXplane;
+    told_.framework = found_.signs.framework;
     Lacks();
     Drawn();
     Skipped();
     Said();
-    told_.record_work =
-        "profile on the machine with the device: jax.profiler.start_trace(DIR) ... stop_trace()";
-    told_.framework = found_.signs.framework;
     told_.backward_scope = found_.signs.backward;
     told_.optimizer_scope = found_.signs.optimizer;
-    told_.record_ops = kHost;
-    told_.record_stacks = kFrames;
-    told_.record_shapes = kPrograms;
     return std::move(told_);
   }
 
  private:
-  static constexpr std::string_view kHost =
-      "profile with the host's events: jax.profiler.ProfileOptions, host_tracer_level 2";
-  static constexpr std::string_view kFrames = "profile with python_tracer_level 1";
-  static constexpr std::string_view kPrograms =
-      "profile with enable_hlo_proto (the default of jax.profiler.ProfileOptions), and while the "
-      "programs run that are meant";
-
   void Note(std::string code, std::uint64_t count, std::string text, std::string_view record) {
-    told_.notes.push_back({std::move(code), std::move(text), count, std::string(record)});
+    told_.notes.push_back({std::move(code), std::move(text), count, PlainWords(record)});
   }
 
   void Lacks() {
+    const HowToRecord& how = HowToRecordNext(&told_);
     if (!found_.host && found_.work > 0)
       Note("no_host_events", 0,
-           "The profile holds no events of the host: why a device was idle cannot be told.", kHost);
+           "The profile holds no events of the host: why a device was idle cannot be told.",
+           how.ops);
     if (found_.ops && !found_.programs && !found_.tpu)
       Note("no_programs", 0,
            "The profile holds no compiled programs (HLO): ops have names and times, and no shapes, "
            "types or source lines.",
-           kPrograms);
+           how.shapes);
     if (found_.unresolved > 0 && found_.programs)
       Note("unresolved_ops", found_.unresolved,
            fmt::format("{} ops are in none of the profile's programs: they have no shapes.",
                        found_.unresolved),
-           kPrograms);
+           how.shapes);
     if (!found_.step_marks && found_.work > 0)
-      Note("no_step_marks", 0, "The profile marks no steps.",
-           "wrap each step: with jax.profiler.StepTraceAnnotation(\"train\", step_num=n)");
+      Note("no_step_marks", 0, "The profile marks no steps.", how.marked_steps);
     if (found_.host && !found_.python)
-      Note("no_python_frames", 0, "The profile holds no Python frames.", kFrames);
+      Note("no_python_frames", 0, "The profile holds no Python frames.", how.stacks);
     Note("not_in_xplane", 0,
          "A profile of XLA holds no autograd graph, no process groups and no arguments' values: "
          "phases are those that JAX writes into names of ops, groups those of the programs.",
@@ -132,7 +123,7 @@ class Teller {
            fmt::format("{} ops have no launch in the profile: they are drawn at the begin of their "
                        "program's run, and say nothing of the host.",
                        found_.drawn_alone),
-           found_.tpu ? "" : kHost);
+           found_.tpu ? "" : HowToRecordNext(&told_).ops);
   }
 
   void Skipped() {
