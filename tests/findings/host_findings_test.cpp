@@ -253,34 +253,6 @@ TEST_CASE("a check that is deleted takes along what it computes; another value s
   CHECK(BestWall(values)->ms.high <= values.host->idle_ms + 1e-6);
 }
 
-TEST_CASE("checks and other waits are two findings, each with its own idle time") {
-  TraceText text;
-  for (int i = 0; i < 40; ++i) {
-    const double at = 600.0 * i;
-    const int id = 4 * i;
-    text.OpWithKernel("aten::mm", at, 10, "k", at + 12, 80, id + 1);
-    text.OpWithKernel("aten::isnan", at + 12, 10, "k2", at + 93, 60, id + 2);
-    text.Op("aten::is_nonzero", at + 30, 140).Op("aten::item", at + 31, 138);
-    text.Runtime("cudaStreamSynchronize", at + 32, 125, 1000 + 2 * i);
-    text.OpWithKernel("aten::mm", at + 300, 10, "k", at + 312, 80, id + 3);
-    text.OpWithKernel("aten::sum", at + 312, 10, "k3", at + 393, 60, id + 4);
-    text.Op("aten::item", at + 330, 140);
-    text.Runtime("cudaStreamSynchronize", at + 332, 125, 1001 + 2 * i);
-  }
-  const Analyzed one = Analyze(text);
-  const Finding& checks = HostFinding(one, "value_checks", HostCauseKind::kWaits);
-  const Finding& values = HostFinding(one, "synchronisation", HostCauseKind::kWaits);
-  CHECK(checks.path_a.front().advice == Advice::kDropChecks);
-  CHECK(values.path_a.front().advice == Advice::kAvoidScalars);
-  CHECK(values.path_a.size() == 1);
-  CHECK(checks.host->gpu_ms == doctest::Approx(39 * 0.060));
-  CHECK(values.host->gpu_ms == 0);
-  CHECK(checks.host->count + values.host->count <= 80);
-  const double idle_ms = one.analysis.totals.idle_ms;
-  CHECK(checks.host->idle_ms + values.host->idle_ms <= idle_ms + 1e-6);
-  CHECK(BestWall(checks)->ms.high <= checks.host->idle_ms + checks.host->gpu_ms + 1e-6);
-}
-
 TEST_CASE("a wait while the GPU has work queued costs nothing") {
   TraceText text;
   for (int i = 0; i < 40; ++i) {

@@ -293,5 +293,35 @@ TEST_CASE("all fixes together save at least what one may, and no more than their
   CHECK(all.high <= one.analysis.wall.wall_ms);
 }
 
+TEST_CASE("checks and other waits are two findings, each with its own idle time") {
+  TraceText text;
+  for (int i = 0; i < 40; ++i) {
+    const double at = 600.0 * i;
+    const int id = 4 * i;
+    text.OpWithKernel("aten::mm", at, 10, "k", at + 12, 80, id + 1);
+    text.OpWithKernel("aten::isnan", at + 12, 10, "k2", at + 93, 60, id + 2);
+    text.Op("aten::is_nonzero", at + 30, 140).Op("aten::item", at + 31, 138);
+    text.Runtime("cudaStreamSynchronize", at + 32, 125, 1000 + 2 * i);
+    text.OpWithKernel("aten::mm", at + 300, 10, "k", at + 312, 80, id + 3);
+    text.OpWithKernel("aten::sum", at + 312, 10, "k3", at + 393, 60, id + 4);
+    text.Op("aten::item", at + 330, 140);
+    text.Runtime("cudaStreamSynchronize", at + 332, 125, 1001 + 2 * i);
+  }
+  const Analyzed one = Analyze(text);
+  REQUIRE(one.Find("cpu_idle", "value_checks") != nullptr);
+  REQUIRE(one.Find("cpu_idle", "synchronisation") != nullptr);
+  const Finding& checks = *one.Find("cpu_idle", "value_checks");
+  const Finding& values = *one.Find("cpu_idle", "synchronisation");
+  CHECK(checks.path_a.front().advice == Advice::kDropChecks);
+  CHECK(values.path_a.front().advice == Advice::kAvoidScalars);
+  CHECK(values.path_a.size() == 1);
+  CHECK(checks.host->gpu_ms == doctest::Approx(39 * 0.060));
+  CHECK(values.host->gpu_ms == 0);
+  CHECK(checks.host->count + values.host->count <= 80);
+  const double idle_ms = one.analysis.totals.idle_ms;
+  CHECK(checks.host->idle_ms + values.host->idle_ms <= idle_ms + 1e-6);
+  CHECK(BestWall(checks)->ms.high <= checks.host->idle_ms + checks.host->gpu_ms + 1e-6);
+}
+
 }  // namespace
 }  // namespace jarvis::findings

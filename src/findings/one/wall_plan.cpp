@@ -79,7 +79,8 @@ double CapOf(const analysis::Simulation& simulation, const analysis::GivenChange
 
 Range AfterOthers(const Range& alone_ms, double after_ms) {
   double after = std::max(0.0, after_ms);
-  if (alone_ms.mid <= 0) return {0, after, after};
+  // What may save nothing may save as much as alone.
+  if (alone_ms.mid <= 0) return {0, after, std::max(after, alone_ms.high)};
   // Within the range that it has alone nothing else lets it show.
   const bool hidden = after > limits::kShowsAfter * alone_ms.mid && after > alone_ms.high;
   if (!hidden) after = std::min(after, alone_ms.high);
