@@ -17,10 +17,6 @@ namespace {
 using testing::Analyze;
 using testing::Analyzed;
 
-std::string Of(const Analyzed& one, WorkloadPart part) {
-  return one.analysis.workload[part].value;
-}
-
 std::string NameOf(const ModelSizes& sizes) {
   const auto told = ModelBySizes(sizes);
   return told ? told->name : "";
@@ -63,6 +59,14 @@ TEST_CASE("a configuration names a model where three figures agree and none is a
   CHECK(NameOf({.known = {{"hidden", 8192}, {"layers", 80}}}).empty());
   CHECK(NameOf({.known = {{"hidden", 4096}, {"heads", 32}, {"kv_heads", 8}, {"ffn", 14336}}})
             .empty());
+  // What most models of a width have tells nothing: there are encoders for speech, proteins,
+  // images.
+  CHECK(NameOf({.known = {{"hidden", 1280}, {"heads", 20}, {"kv_heads", 20}, {"ffn", 5120}},
+                .causal = false})
+            .empty());
+  CHECK(NameOf({.known = {{"hidden", 1600}, {"heads", 25}, {"ffn", 6400}}}).empty());
+  CHECK(NameOf({.known = {{"hidden", 1600}, {"layers", 48}, {"vocabulary", 50257}}}) ==
+        "GPT-2 XL-like");
   // Both of one family; encoders of three families.
   CHECK(NameOf({.known = {{"hidden", 8192}, {"heads", 64}, {"kv_heads", 8}, {"ffn", 28672}}}) ==
         "Llama-like");
@@ -120,6 +124,50 @@ TEST_CASE("weights of an encoder and its neck name a model; one of them less doe
         "SAM 2 (Hiera-L)");
   CHECK(Of(Analyze(Hiera({144, 288, 576}, true).text()), WorkloadPart::kModel).empty());
   CHECK(Of(Analyze(Hiera({64, 128, 256, 512}, true).text()), WorkloadPart::kModel).empty());
+}
+
+// One op a weight, the activations of it beside.
+std::string WithWeights(const std::vector<std::string>& weights, std::string_view op = "") {
+  Script script;
+  for (const std::string& weight : weights)
+    script.Op(weight.find(",3,") == std::string::npos ? "aten::linear" : "aten::conv2d", "kernel",
+              50, fmt::format("[[7,7],[{}]]", weight), "float", 2);
+  if (!op.empty()) script.Op(op, "other_kernel", 5, "[[64,4],[64,4]]", "float", 2);
+  return Of(Analyze(script.text()), WorkloadPart::kModel);
+}
+
+TEST_CASE("weights name models of images, and parts of them in others do not") {
+  const std::vector<std::string> swin = {"96,3,4,4", "169,3", "169,6", "169,12", "169,24"};
+  CHECK(WithWeights(swin) == "Swin-T or S");
+  CHECK(WithWeights(swin, "torchvision::roi_align").empty());     // of a detector
+  CHECK(WithWeights({"96,3,4,4", "384,96", "768,192"}).empty());  // ConvNeXt
+
+  const std::vector<std::string> clip = {"1024,3,14,14", "257,1024", "49408,768"};
+  CHECK(WithWeights(clip) == "CLIP (ViT-L/14)");
+  CHECK(WithWeights({"1024,3,14,14", "257,1024"}).empty());  // a vision tower
+  std::vector<std::string> pipeline = clip;  // an image pipeline with its text encoder and checker
+  for (const char* weight : {"320,4,3,3", "640,320,3,3", "4,320,3,3", "320,768"})
+    pipeline.emplace_back(weight);
+  CHECK(WithWeights(pipeline) == "Stable Diffusion 1 UNet");
+  CHECK(WithWeights({"320,4,3,3", "640,320,3,3", "4,320,3,3", "2816,1280"}) ==
+        "Stable Diffusion XL UNet");
+
+  const std::vector<std::string> pyramid = {"256,512,1,1", "256,1024,1,1", "256,2048,1,1",
+                                            "1024,12544"};
+  std::vector<std::string> masks = pyramid;
+  masks.emplace_back("256,256,2,2");
+  CHECK(WithWeights(pyramid, "torchvision::roi_align") == "Faster R-CNN (FPN)");
+  CHECK(WithWeights(masks, "torchvision::roi_align") == "Mask R-CNN (FPN)");
+  CHECK(WithWeights(masks).empty());
+  CHECK(WithWeights({"3072,64", "3072,4096", "3072,15360", "18432,3072"}) == "FLUX.1");
+  CHECK(WithWeights({"3072,64", "3072,4096", "18432,3072"}).empty());
+}
+
+TEST_CASE("dense layers and embedding bags name a recommender; either alone does not") {
+  const std::vector<std::string> dense = {"512,13", "256,512", "128,256"};
+  CHECK(WithWeights(dense, "aten::embedding_bag") == "DLRM (Criteo)");
+  CHECK(WithWeights(dense).empty());
+  CHECK(WithWeights({"64,512"}, "aten::embedding_bag").empty());
 }
 
 TEST_CASE("kernels with their sizes name a class of models and its transport") {

@@ -184,6 +184,15 @@ bool Shows(const WorkloadFacts& facts, const ModelSign& sign, std::string* seen)
   return true;
 }
 
+// What most models of a width have: heads of 64 or 128, as many of keys and values, an FFN of four
+// times the width. It tells none of them from the others.
+bool Follows(const PublishedModel& model, std::string_view key, std::int64_t size) {
+  const std::int64_t hidden = model.sizes.at("hidden");
+  if (key == "heads") return size * 64 == hidden || size * 128 == hidden;
+  if (key == "kv_heads") return size == model.sizes.at("heads");
+  return key == "head" || (key == "ffn" && size == 4 * hidden);
+}
+
 // How many independent figures of it are known and the same; absent: one is another.
 std::optional<std::vector<std::string>> Agreeing(const PublishedModel& model,
                                                  const ModelSizes& sizes) {
@@ -201,9 +210,7 @@ std::optional<std::vector<std::string>> Agreeing(const PublishedModel& model,
     const bool part =
         cut && sizes.ranks > 1 && size == std::max<std::int64_t>(1, whole / sizes.ranks);
     if (size != whole && !part) return std::nullopt;
-    // The size of a head follows from the width, keys and values have as many heads as queries.
-    const bool follows = key == "head" || (key == "kv_heads" && whole == model.sizes.at("heads"));
-    if (!follows) agree.push_back(fmt::format("{} {}", key, size));
+    if (!Follows(model, key, whole)) agree.push_back(fmt::format("{} {}", key, size));
   }
   return agree;
 }
