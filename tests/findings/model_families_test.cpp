@@ -208,6 +208,26 @@ TEST_CASE("the attention with the most time is told, and a small one not at all"
   CHECK(Of(parts(30, 3000), WorkloadPart::kHeads).empty());
 }
 
+TEST_CASE("what a mask decoder does with its prompts is not told as the model's attention") {
+  const auto parts = [](bool both_ways) {
+    constexpr const char* kValues = R"(,"Concrete Inputs":["","","","0.","False","False",""])";
+    constexpr const char* kName = "aten::_scaled_dot_product_flash_attention";
+    Script script;
+    script.Op("aten::mm", "gemm", 300, "[[4096,1280],[1280,5120]]");
+    script.Op("aten::mm", "gemm", 300, "[[4096,5120],[5120,1280]]");
+    script.Op(kName, "fmha_a", 900, "[[64,8,8,16],[64,8,4096,16],[64,8,4096,16]]", kBf16, 3,
+              kValues);
+    if (both_ways)
+      script.Op(kName, "fmha_b", 900, "[[64,8,4096,16],[64,8,8,16],[64,8,8,16]]", kBf16, 3,
+                kValues);
+    script.Op(kName, "fmha_c", 100, "[[1,16,4096,80],[1,16,4096,80],[1,16,4096,80]]", kBf16, 3,
+              kValues);
+    return Analyze(script.text());
+  };
+  CHECK(Of(parts(true), WorkloadPart::kHeads) == "16 x 80");
+  CHECK(Of(parts(false), WorkloadPart::kHeads) == "8 x 16");  // a few new tokens over their cache
+}
+
 TEST_CASE(
     "training of which no pass was recorded says so; work without marks of training does not") {
   constexpr const char* kMask = "void at::native::fused_dropout_kernel_vec<float, 1>(int)";

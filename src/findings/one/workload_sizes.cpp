@@ -392,9 +392,24 @@ class SizeFinder {
       out_.local_experts.reset();
   }
 
+  static bool IsToPrompts(const AttentionSizes& one) {
+    return one.keys > 0 && one.keys <= 16 && one.queries >= 64 * one.keys;
+  }
+  // Prompts over the image, the image over prompts, or prompts among themselves. Only a mask
+  // decoder has both of the first; a decoder of text has new tokens over its cache alone.
+  bool IsOfMaskDecoder(const AttentionSizes& one) const {
+    const auto& all = out_.attentions;
+    const bool both_ways = std::any_of(all.begin(), all.end(),
+                                       [](const auto& other) { return other.IsOfPrompts(); }) &&
+                           std::any_of(all.begin(), all.end(), IsToPrompts);
+    const bool among = one.queries <= 16 && one.keys == one.queries;
+    return both_ways && (one.IsOfPrompts() || IsToPrompts(one) || among);
+  }
+
   // The heads with the most time, and of them the longest; none where most of the time of attention
   // is in others, or in kernels without shapes. Heads that make up the hidden width are the model's
-  // own, unless little of the attention's time is theirs.
+  // own, unless little of the attention's time is theirs. What a mask decoder does with its prompts
+  // says nothing of the model.
   void ChooseAttention() {
     double kernels_us = 0, all_us = 0;
     for (const NamedWork& kernel : facts_.kernels) {
@@ -402,6 +417,10 @@ class SizeFinder {
     }
     std::map<std::pair<std::int64_t, std::int64_t>, double> alike_us;  // by heads and their size
     for (const AttentionSizes& one : out_.attentions) {
+      if (IsOfMaskDecoder(one)) {
+        if (one.fused) kernels_us -= one.gpu_us;
+        continue;
+      }
       all_us += one.gpu_us;
       alike_us[{one.heads, one.head}] += one.gpu_us;
     }
@@ -409,6 +428,7 @@ class SizeFinder {
     std::optional<std::size_t> longest;
     for (std::size_t i = 0; i < out_.attentions.size(); ++i) {  // the longest first
       const AttentionSizes& one = out_.attentions[i];
+      if (IsOfMaskDecoder(one)) continue;
       const double us = alike(one);
       if (!longest || us > alike(out_.attentions[*longest])) longest = i;
       const bool own = out_.hidden && one.heads * one.head == *out_.hidden;
