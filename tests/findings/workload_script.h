@@ -12,6 +12,10 @@ namespace jarvis::findings {
 using testing::Shapes;
 using testing::TraceText;
 
+inline std::string Of(const testing::Analyzed& one, WorkloadPart part) {
+  return one.analysis.workload[part].value;
+}
+
 inline constexpr const char* kBf16 = "c10::BFloat16";
 
 // Work that follows work: ops of 10 us, each with one kernel.

@@ -22,9 +22,6 @@ using testing::Analyze;
 using testing::Analyzed;
 using testing::TraceText;
 
-std::string Of(const Analyzed& one, WorkloadPart part) {
-  return one.analysis.workload[part].value;
-}
 Certainty SureOf(const Analyzed& one, WorkloadPart part) {
   return one.analysis.workload[part].certainty;
 }

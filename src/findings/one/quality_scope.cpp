@@ -45,6 +45,7 @@ class ScopeQualities {
   void Run() {
     if (!trace_.recorded().gpu_work) return;
     LookAtNames();
+    NoPass();
     const bool one = in_.base.count == 1 && in_.frames->frames.steps.size() <= 1;
     if (one && in_.context.IsServer()) {
       EngineStep();
@@ -83,6 +84,17 @@ class ScopeQualities {
       if (fresh) at->second = IsSampling(events_[e].kind, name);
       samples_ = samples_ || at->second;
     }
+  }
+
+  // Its time is not the model's.
+  void NoPass() {
+    const std::string& phase = in_.workload[WorkloadPart::kPhase].value;
+    if (!phase.starts_with(kNoPassRecorded)) return;
+    Quality& q = Add("no_pass", fmt::format("No forward or backward pass was recorded{}.",
+                                            phase.substr(kNoPassRecorded.size())));
+    q.severity = Severity::kWarning;
+    q.consequence = "Nothing here says how long a training step takes or what limits it.";
+    q.record = "whole steps, forward and backward pass included";
   }
 
   std::string PassText() const {
@@ -238,6 +250,7 @@ double BearingOf(const Quality& q, const Analysis& analysis, bool of_start) {
                           [](const Finding& one) { return one.one_off; })) {
     return 0;
   }
+  if (q.code == "no_pass") return kFirst;
   if (q.code == "cut_off" || q.code == "time_unit") return 50;
   if (q.code == "missing_kernels") return q.value.value_or(0) >= kBears ? kOutside : 0;
   if (q.code == "steps_not_recorded") return kOutside;

@@ -53,6 +53,10 @@ inline constexpr std::size_t kWorkloadParts = 18;
 // The phase of a forward pass that is recorded with autograd on and without its backward pass.
 inline constexpr std::string_view kForwardWithAutograd = "forward only, autograd on";
 
+// How the phase of a training step begins of which no pass is recorded; what is follows.
+inline constexpr std::string_view kNoPassRecorded =
+    "training, but no forward or backward pass was recorded";
+
 // The name of a part in files and arguments ("model"), and for people ("Model").
 std::string_view WorkloadKey(WorkloadPart part);
 std::string_view WorkloadTitle(WorkloadPart part);

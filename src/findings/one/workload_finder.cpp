@@ -1,6 +1,7 @@
 #include "findings/one/workload_finder.h"
 
 #include "findings/one/workload_facts.h"
+#include "findings/one/workload_fragment.h"
 #include "findings/one/workload_kernels.h"
 #include "findings/one/workload_machine.h"
 #include "findings/one/workload_model.h"
@@ -18,6 +19,7 @@ Workload FindWorkload(const session::LoadedTrace& trace,
   Workload workload;
   TellModel(facts, sizes, &workload);
   TellKernels(facts, &workload);
+  TellFragment(facts, &workload);
   TellPhase(facts, sizes, &workload);
   TellMachine(facts, sizes, &workload);
   return workload;

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "findings/one/kernel_categories.h"
-#include "findings/one/model_names.h"
+#include "findings/one/model_families.h"
 #include "findings/one/workload_grids.h"
 
 namespace jarvis::findings {

@@ -11,7 +11,7 @@
 
 #include "analysis/attribution/attribution.h"
 #include "base/text.h"
-#include "findings/one/model_names.h"
+#include "findings/one/model_families.h"
 #include "perf/iteration_annotation.h"
 #include "session/trace_frames.h"
 
@@ -76,8 +76,10 @@ class ModelTeller {
     if (main_ != nullptr) FromModules();
     Residual();
     FromBenchmark();
+    FromNames();
     Family();
     Layers();
+    FromSizes();
     Parameters();
   }
 
@@ -141,6 +143,47 @@ class ModelTeller {
     }
   }
 
+  // What kernels, ops and weights of published models tell, where no module owns the work.
+  void FromNames() {
+    if (out_[WorkloadPart::kModel].known()) return;
+    if (auto told = ModelByNames(facts_)) {
+      out_.Set(WorkloadPart::kModel, std::move(told->name), Certainty::kInferred,
+               std::move(told->evidence));
+    }
+  }
+
+  // A published configuration: of several components nobody knows which one the sizes are of.
+  void FromSizes() {
+    if (out_[WorkloadPart::kModel].known()) return;
+    ModelSizes sizes;
+    const auto know = [&](const char* key, std::optional<std::int64_t> size) {
+      if (size && *size > 0) sizes.known[key] = *size;
+    };
+    know("hidden", sizes_.hidden);
+    know("layers", ParseInt(out_[WorkloadPart::kLayers].value));
+    if (const AttentionSizes* attention = sizes_.Attention()) {
+      know("heads", attention->heads);
+      if (attention->fused) know("kv_heads", attention->kv_heads);
+      know("head", attention->head);
+    }
+    know("ffn", sizes_.ffn);
+    know("vocabulary", sizes_.vocabulary);
+    know("experts", sizes_.experts);
+    know("top_k", sizes_.top_k);
+    sizes.ranks = facts_.trace.trace().metadata.world_size.value_or(1);
+    sizes.image = sizes_.image.has_value();
+    const AttentionSizes* attention = sizes_.Attention();
+    if (Causal() || KeepsCache()) {
+      sizes.causal = true;
+    } else if (attention != nullptr && attention->fused) {
+      sizes.causal = attention->causal;
+    }
+    if (auto told = ModelBySizes(sizes)) {
+      out_.Set(WorkloadPart::kModel, std::move(told->name), Certainty::kInferred,
+               std::move(told->evidence));
+    }
+  }
+
   bool IsBelowOrSame(const ModulePlace& place, std::uint32_t root) const {
     const ModulePlace* at = &place;
     while (at->parent != ModulePlace::kNoParent)
@@ -197,7 +240,7 @@ class ModelTeller {
   bool KeepsCache() const {
     return Ops({"reshape_and_cache", "store_cache", "paged", "set_kv_buffer"}).count > 0 ||
            Kernels({"reshape_and_cache", "store_kvcache", "paged", "kv_indices",
-                    "unified_attention", "append_paged", "kvcache"})
+                    "destindex_copy_kv", "unified_attention", "append_paged", "kvcache"})
                    .count > 0;
   }
   bool HasAttention() const {

@@ -270,7 +270,8 @@ class PhaseTeller {
     const AttentionSizes* attention = sizes_.Attention();
     const bool decoder =
         !sizes_.image && ContainsNoCase(out_[WorkloadPart::kFamily].value, "decoder");
-    const NamedWork paged = Kernels({"paged_attention", "batchdecode", "splitkv", "mla_decode"});
+    const NamedWork paged =
+        Kernels({"paged_attention", "batchdecode", "splitkv", "mla_decode", "internode_ll::"});
     if (decoder && attention != nullptr && attention->queries == 1 && attention->keys != 1) {
       out_.Set(WorkloadPart::kPhase, "decode", Certainty::kInferred,
                fmt::format("attention of one query over {} keys", attention->keys));

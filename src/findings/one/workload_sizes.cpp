@@ -21,6 +21,9 @@ constexpr std::int64_t kHeadMax = 512;
 constexpr std::int64_t kExpertsMax = 1024;
 constexpr double kConfirmedShare = 0.7;  // of the time of the width that products have most often
 constexpr double kAttentionShare = 0.4;  // of the time of attention, to be the model's own
+constexpr double kOwnShare = 0.25;       // ... where its heads make up the hidden width
+constexpr double kMostOf = 0.9;          // of the time of attention: there is no other
+constexpr double kComponentShare = 0.1;  // of computing: less says nothing of the workload
 constexpr std::int64_t kAxisMost = 1 << 20;  // of heads, and of one head
 constexpr std::int64_t kTokensMost = std::int64_t{1} << 40;
 constexpr std::size_t kUnfusedMax = 32;  // attentions that are taken apart
@@ -63,6 +66,7 @@ class SizeFinder {
     Hidden();
     Experts();
     ChooseAttention();
+    FeedForward();
     if (facts_.shapes_are_partial()) ForgetModel();
     return std::move(out_);
   }
@@ -319,9 +323,30 @@ class SizeFinder {
     }
   }
 
+  // The width from which most of the time of products goes back to the hidden one, and to which
+  // others go, one or (with a gate) two at once. With experts it is theirs, and not all are seen.
+  void FeedForward() {
+    if (!out_.hidden || out_.has_experts) return;
+    const AttentionSizes* attention = out_.Attention();
+    std::set<std::int64_t> up;  // columns of products of the hidden width
+    for (const GemmSizes& gemm : out_.gemms) {
+      if (gemm.k == *out_.hidden) up.insert(gemm.n);
+    }
+    double longest_us = 0;
+    for (const GemmSizes& down : out_.gemms) {
+      const bool projects = attention != nullptr && down.k == attention->heads * attention->head;
+      if (down.n != *out_.hidden || down.k <= *out_.hidden || projects) continue;
+      const bool goes_up = up.contains(down.k) || up.contains(2 * down.k);
+      if (!goes_up || down.gpu_us <= longest_us) continue;
+      longest_us = down.gpu_us;
+      out_.ffn = down.k;
+    }
+  }
+
   // The shapes that are known are those of a smaller component.
   void ForgetModel() {
     out_.hidden.reset();
+    out_.ffn.reset();
     out_.tokens.reset();
     out_.main.reset();
     out_.attentions.clear();
@@ -367,32 +392,55 @@ class SizeFinder {
       out_.local_experts.reset();
   }
 
-  // Of several attentions the one whose heads make up the hidden width, else the longest; none
-  // where most of the time of attention is in others, or in kernels without shapes.
+  static bool IsToPrompts(const AttentionSizes& one) {
+    return one.keys > 0 && one.keys <= 16 && one.queries >= 64 * one.keys;
+  }
+  // Prompts over the image, the image over prompts, or prompts among themselves. Only a mask
+  // decoder has both of the first; a decoder of text has new tokens over its cache alone.
+  bool IsOfMaskDecoder(const AttentionSizes& one) const {
+    const auto& all = out_.attentions;
+    const bool both_ways = std::any_of(all.begin(), all.end(),
+                                       [](const auto& other) { return other.IsOfPrompts(); }) &&
+                           std::any_of(all.begin(), all.end(), IsToPrompts);
+    const bool among = one.queries <= 16 && one.keys == one.queries;
+    return both_ways && (one.IsOfPrompts() || IsToPrompts(one) || among);
+  }
+
+  // The heads with the most time, and of them the longest; none where most of the time of attention
+  // is in others, or in kernels without shapes. Heads that make up the hidden width are the model's
+  // own, unless little of the attention's time is theirs. What a mask decoder does with its prompts
+  // says nothing of the model.
   void ChooseAttention() {
-    PickAttention();
-    if (!out_.main) return;
-    const AttentionSizes& main = out_.attentions[*out_.main];
-    if (out_.hidden && main.heads * main.head == *out_.hidden) return;
-    double kernels_us = 0, all_us = 0, alike_us = 0;
+    double kernels_us = 0, all_us = 0;
     for (const NamedWork& kernel : facts_.kernels) {
       if (kernel.kind == ledger::WorkKind::kAttention) kernels_us += kernel.us;
     }
+    std::map<std::pair<std::int64_t, std::int64_t>, double> alike_us;  // by heads and their size
     for (const AttentionSizes& one : out_.attentions) {
+      if (IsOfMaskDecoder(one)) {
+        if (one.fused) kernels_us -= one.gpu_us;
+        continue;
+      }
       all_us += one.gpu_us;
-      if (one.heads == main.heads && one.head == main.head) alike_us += one.gpu_us;
+      alike_us[{one.heads, one.head}] += one.gpu_us;
     }
-    if (alike_us < kAttentionShare * std::max(kernels_us, all_us)) out_.main.reset();
-  }
-
-  void PickAttention() {
-    for (std::size_t i = 0; i < out_.attentions.size(); ++i) {
+    const auto alike = [&](const AttentionSizes& one) { return alike_us[{one.heads, one.head}]; };
+    std::optional<std::size_t> longest;
+    for (std::size_t i = 0; i < out_.attentions.size(); ++i) {  // the longest first
       const AttentionSizes& one = out_.attentions[i];
-      if (!out_.hidden || one.heads * one.head != *out_.hidden) continue;
-      out_.main = i;
-      return;
+      if (IsOfMaskDecoder(one)) continue;
+      const double us = alike(one);
+      if (!longest || us > alike(out_.attentions[*longest])) longest = i;
+      const bool own = out_.hidden && one.heads * one.head == *out_.hidden;
+      if (own && us >= kOwnShare * all_us) {
+        out_.main = i;
+        return;
+      }
     }
-    if (!out_.attentions.empty()) out_.main = 0;
+    if (!longest) return;
+    const double us = alike(out_.attentions[*longest]);
+    if (us < kAttentionShare * std::max(kernels_us, all_us)) return;
+    if (us >= kComponentShare * facts_.ComputeUs() || us >= kMostOf * all_us) out_.main = longest;
   }
 
   const WorkloadFacts& facts_;

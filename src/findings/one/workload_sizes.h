@@ -47,6 +47,7 @@ struct WorkloadSizes {
   std::vector<GemmSizes> gemms;            // without those of attention, the longest first
   std::optional<std::size_t> main;         // of attentions: the model's own
   std::optional<std::int64_t> hidden;
+  std::optional<std::int64_t> ffn;         // width between the two products of an MLP
   std::optional<std::int64_t> tokens;      // rows of the products of the longest time
   std::optional<std::int64_t> vocabulary;  // columns of the last product, on this rank
   std::string vocabulary_evidence;
