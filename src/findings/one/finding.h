@@ -46,8 +46,10 @@ struct LinesTaken {
 // What a way out saves of wall time: the trace's dependencies replayed with the change made (see
 // wall_savings.h).
 struct WallSaving {
-  Range ms;                       // alone; low and high by the replay's readings and the target
-  double after_others_ms = 0;     // middle, once what is ranked before it is done
+  Range ms;                    // alone; low and high by the replay's readings and the target
+  double after_others_ms = 0;  // middle, once what is ranked before it is done
+  // Its most, once what is ranked before it does its most; absent: not asked.
+  std::optional<double> after_most_ms = {};
   bool low_by_recording = false;  // its low end is what is left if recording slowed the host most
 };
 

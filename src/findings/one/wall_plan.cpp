@@ -93,7 +93,10 @@ Range AfterOthers(const Range& alone_ms, double after_ms) {
 }
 
 Range AfterOthers(const WallSaving& saving) {
-  return AfterOthers(saving.ms, saving.after_others_ms);
+  Range after = AfterOthers(saving.ms, saving.after_others_ms);
+  if (saving.after_most_ms) after.high = std::clamp(*saving.after_most_ms, after.mid, after.high);
+  if (IsWide(after)) after.low = 0;
+  return after;
 }
 
 std::optional<Range> TogetherOf(std::span<const Finding> findings) {
@@ -119,24 +122,28 @@ std::optional<Range> TogetherOf(const Analysis& analysis) {
 }
 
 void TellTogether(const analysis::Simulation& simulation, Analysis* analysis) {
-  std::optional<Range> sum = TogetherOf(*analysis);
-  if (sum) {
-    std::vector<analysis::Change> all;
-    double others_ms = 0;  // what of the rows' upper ends no change of GPU work explains
-    double least_ms = sum->mid;
-    for (const Finding& finding : analysis->findings) {
-      const WallSaving* best = BestWall(finding);
-      if (best == nullptr || finding.one_off || finding.way == nullptr) continue;
-      std::vector<analysis::Change> most = Stronger(finding.way->changes, finding.way->high_part);
-      std::move(most.begin(), most.end(), std::back_inserter(all));
-      const Range after = AfterOthers(*best);
-      if (finding.host != nullptr) others_ms += after.high - after.mid;
-      least_ms = std::max(least_ms, after.high);
-    }
-    const double joint_ms = simulation.Saved(*analysis->wall.given, all) + others_ms;
-    sum->high = std::clamp(joint_ms, least_ms, std::max(least_ms, sum->high));
+  constexpr double kAsAlone = 0.99;
+  std::vector<std::vector<analysis::Change>> lists = {analysis->wall.given->changes};
+  std::vector<Finding*> told;
+  for (Finding& finding : analysis->findings) {
+    if (BestWall(finding) == nullptr || finding.one_off || finding.way == nullptr) continue;
+    lists.push_back(Stronger(finding.way->changes, finding.way->high_part));
+    told.push_back(&finding);
   }
-  analysis->wall.together_ms = sum;
+  const std::vector<double> most_ms = simulation.SavedInOrder(lists);
+  for (std::size_t k = 0; k < told.size(); ++k) {
+    for (std::optional<WallSaving>* saving : {&told[k]->wall_a, &told[k]->wall_b}) {
+      if (!*saving) continue;
+      (*saving)->after_most_ms.reset();
+      const Range& alone = (*saving)->ms;
+      if ((*saving)->after_others_ms >= kAsAlone * alone.mid) continue;  // no other takes any of it
+      // What the readings of the trace add to the upper end, alone as after others.
+      const double expected_ms = alone.mid * told[k]->way->high_part;
+      const double margin = expected_ms > 0 ? std::max(1.0, alone.high / expected_ms) : 1;
+      (*saving)->after_most_ms = std::max(0.0, most_ms[k + 1]) * margin;
+    }
+  }
+  analysis->wall.together_ms = TogetherOf(*analysis);
 }
 
 WallPlan PlanInOrder(const Analysis& analysis, const analysis::Simulation& simulation,

@@ -56,8 +56,9 @@ std::optional<Range> TogetherOf(std::span<const Finding> findings);
 // Of all findings of an analysis. Absent, too, where GPU work that could not be assessed takes more
 // of the wall time than the first finding saves: the sum would read as all that there is.
 std::optional<Range> TogetherOf(const Analysis& analysis);
-// Tells an analysis the same, at most what all of them save once each does all that it may: one
-// pass. REQUIRES: the wall time is known.
+// Tells an analysis the same, and each finding what is left of its upper end once those before it
+// do all that they may (WallSaving::after_most_ms): together no more goes than there is. A pass a
+// finding. REQUIRES: the wall time is known.
 void TellTogether(const analysis::Simulation& simulation, Analysis* analysis);
 
 // Each step after those before it, and their sum, beyond what is given (WallBase::given). The

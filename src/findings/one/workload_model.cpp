@@ -414,9 +414,11 @@ class ModelTeller {
 
   // Windowed and global attention of one model differ in sizes but not in heads.
   std::uint64_t LayersByAttention(const AttentionSizes& main) const {
+    const bool stages = AreStages(sizes_.attentions, main);
     std::uint64_t calls = 0;
     for (const AttentionSizes& one : sizes_.attentions) {
-      if (one.heads == main.heads && one.head == main.head && one.op == main.op) calls += one.calls;
+      const bool alike = one.head == main.head && one.op == main.op;
+      if (alike && (stages || one.heads == main.heads)) calls += one.calls;
     }
     return calls % passes_ == 0 ? calls : main.calls;
   }

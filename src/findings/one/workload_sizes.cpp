@@ -438,6 +438,11 @@ class SizeFinder {
       }
     }
     if (!longest) return;
+    // The width of a mask decoder is not that of the encoder before it.
+    const AttentionSizes& most = out_.attentions[*longest];
+    const bool masks = std::any_of(out_.attentions.begin(), out_.attentions.end(),
+                                   [&](const auto& one) { return IsOfMaskDecoder(one); });
+    if (masks && out_.hidden && most.heads * most.head != *out_.hidden) out_.hidden.reset();
     const double us = alike(out_.attentions[*longest]);
     if (us < kAttentionShare * std::max(kernels_us, all_us)) return;
     if (us >= kComponentShare * facts_.ComputeUs() || us >= kMostOf * all_us) out_.main = longest;
@@ -453,6 +458,20 @@ class SizeFinder {
 };
 
 }  // namespace
+
+bool AreStages(std::span<const AttentionSizes> attentions, const AttentionSizes& main) {
+  constexpr std::size_t kStagesLeast = 3;
+  std::set<std::int64_t> heads;
+  for (const AttentionSizes& one : attentions) {
+    if (one.head == main.head && one.op == main.op) heads.insert(one.heads);
+  }
+  std::int64_t before = 0;
+  for (const std::int64_t count : heads) {
+    if (count <= 0 || (before > 0 && count != 2 * before)) return false;
+    before = count;
+  }
+  return heads.size() >= kStagesLeast;
+}
 
 WorkloadSizes FindWorkloadSizes(const WorkloadFacts& facts) {
   return SizeFinder(facts).Run();

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,10 @@ struct AttentionSizes {
   // A few prompt tokens that attend to a whole image.
   bool IsOfPrompts() const { return queries > 0 && queries <= 16 && keys >= 64 * queries; }
 };
+
+// Whether an attention is one of a pyramid of stages, whose heads are of one size and twice as many
+// in each stage.
+bool AreStages(std::span<const AttentionSizes> attentions, const AttentionSizes& main);
 
 struct GemmSizes {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
