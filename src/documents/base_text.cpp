@@ -348,12 +348,10 @@ std::string LeftOut(const findings::Analysis& analysis) {
   if (base.warm_estimated) add(base.one_time_ns, phrases::base::kLeftOutOneTime);
   if (frames.apart()) {
     for (const OddGroup& one : OddGroups(analysis)) {
-      parts.push_back(
-          Say(one.count == 1 ? phrases::base::kLeftOutUnit : phrases::base::kLeftOutUnits,
-              {{"count", one.count},
-               {"unit", analysis.base.unit},
-               {"time", Ms(one.mean_ms())},
-               {"why", one.why}}));
+      parts.push_back(Say(phrases::base::kLeftOutUnits, {{"count", one.count},
+                                                         {"unit", analysis.base.unit},
+                                                         {"time", Ms(one.mean_ms())},
+                                                         {"why", one.why}}));
     }
   }
   if (parts.empty()) return "";

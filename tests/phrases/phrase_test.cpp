@@ -46,6 +46,9 @@ TEST_CASE("slots are filled, and an optional part falls away with what is not kn
 TEST_CASE("a count and a flag choose between words") {
   CHECK(Filled("{n} {n|row|rows}", "1") == "1 row");
   CHECK(Filled("{n} {n|row|rows}", "11") == "11 rows");
+  CHECK(Filled("{n|one row|# rows}", "1") == "one row");
+  CHECK(Filled("{n|one row|# rows}", "12") == "12 rows");
+  CHECK(Filled("row{n||s}", "2") == "rows");
   CHECK(Filled("a[[ {n|row|rows}]]", "") == "a");
   const std::string training = Say(limits::kAccuracy, {{"rank", 2}, {"training", true}});
   CHECK(training.find("priority 2. Record next: the loss over") != std::string::npos);
