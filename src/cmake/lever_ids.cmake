@@ -1,20 +1,12 @@
 # Writes levers/ids.h: enum Pattern of the files of levers/catalogue, enum Advice of those of
 # levers/actions. tf32_off.json is kTf32Off; an enumerator's number is its file's place by name.
+include(${CMAKE_CURRENT_LIST_DIR}/enumerator.cmake)
+
 function(jarvis_enumerators out)
   set(lines "")
   foreach(file IN LISTS ARGN)
     get_filename_component(name "${file}" NAME_WE)
-    if(NOT name MATCHES "^[a-z][a-z0-9]*(_[a-z0-9]+)*$")
-      message(FATAL_ERROR "${file}: a fix's file is named in lower case with underscores")
-    endif()
-    string(REPLACE "_" ";" words "${name}")
-    set(enumerator "k")
-    foreach(word IN LISTS words)
-      string(SUBSTRING "${word}" 0 1 first)
-      string(SUBSTRING "${word}" 1 -1 rest)
-      string(TOUPPER "${first}" first)
-      string(APPEND enumerator "${first}${rest}")
-    endforeach()
+    jarvis_enumerator(enumerator "${name}")
     string(APPEND lines "  ${enumerator},\n")
   endforeach()
   set(${out} "${lines}" PARENT_SCOPE)

@@ -2,17 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/number_text.h"
 #include "documents/iteration_text.h"
 #include "documents/limits_text.h"
 #include "documents/markdown_text.h"
 #include "findings/one/wall_plan.h"
+#include "phrases/ids/base.h"
+#include "phrases/phrase.h"
 #include "session/trace_frames.h"
 
 namespace jarvis::documents {
@@ -34,42 +38,43 @@ std::string RangeShare(const findings::Analysis& analysis, const findings::Range
   return SavingShare(analysis, ms.low) + " to " + high;
 }
 
-// What limits the step, with the host's own work and the GPU's as the books have them.
-std::string BoundPhrase(const findings::Analysis& analysis) {
+// What limits the step.
+phrases::Phrase BoundOf(const findings::Analysis& analysis, double host_ms, double gpu_ms) {
   constexpr double kInTurns = 0.85;  // both together fill the time: one after the other
-  const ledger::Books& books = analysis.frames->books;
+  switch (analysis.bound.kind) {
+    case ledger::BoundKind::kBalanced: return phrases::base::kBalanced;
+    case ledger::BoundKind::kCommunication: return phrases::base::kCommunicationBound;
+    case ledger::BoundKind::kCopies: return phrases::base::kCopyBound;
+    case ledger::BoundKind::kHost: {
+      const ledger::WallBook& wall = analysis.frames->books.wall;
+      const std::int64_t input = wall.Of(ledger::IdleCause::kInput);
+      const bool most = input == *std::max_element(wall.idle_ns.begin(), wall.idle_ns.end());
+      return input > 0 && most ? phrases::base::kInputBound : phrases::base::kHostBound;
+    }
+    case ledger::BoundKind::kGpu: return phrases::base::kGpuBound;
+    case ledger::BoundKind::kUnknown:
+    case ledger::BoundKind::kInTurns: break;
+  }
+  const double all = analysis.base.total_ms;
+  const bool fill = host_ms + gpu_ms >= kInTurns * all && host_ms + gpu_ms <= 1.2 * all;
+  return fill ? phrases::base::kOneAfterTheOther : phrases::base::kInTurn;
+}
+
+// The same in a sentence, with the host's own work and the GPU's as the books have them.
+std::string BoundSentence(const findings::Analysis& analysis) {
   if (analysis.bound.kind == ledger::BoundKind::kUnknown) return "";
+  const ledger::Books& books = analysis.frames->books;
   const double all = analysis.base.total_ms;
   const double host = std::min(MillisOf(books.host.alone_ns), all);
   const double gpu = std::min(MillisOf(analysis.base.balance.busy_ns()), all);
-  const std::string work =
-      fmt::format("host work {}, GPU work {}", EachMs(analysis, host), EachMs(analysis, gpu));
-  switch (analysis.bound.kind) {
-    case ledger::BoundKind::kUnknown: return "";
-    case ledger::BoundKind::kBalanced:
-      return fmt::format(
-          "Balanced: {}; faster kernels alone could save up to {}, a faster host alone up to {}",
-          work, EachMs(analysis, all - host), EachMs(analysis, all - gpu));
-    case ledger::BoundKind::kCommunication:
-      return fmt::format("Communication-bound ({} of exposed waiting or transfer): {}",
-                         EachMs(analysis, MillisOf(analysis.base.balance.exposed_comm_ns)), work);
-    case ledger::BoundKind::kCopies:
-      return fmt::format("Bound by copies between host and device ({} exposed): {}",
-                         EachMs(analysis, MillisOf(books.wall.Of(ledger::WorkKind::kHostCopy))),
-                         work);
-    case ledger::BoundKind::kHost: {
-      const auto& idle = books.wall.idle_ns;
-      const std::int64_t input = books.wall.Of(ledger::IdleCause::kInput);
-      if (input > 0 && input == *std::max_element(idle.begin(), idle.end()))
-        return fmt::format("Input-bound: {}", work);
-      return fmt::format("Host-bound: {}", work);
-    }
-    case ledger::BoundKind::kGpu: return fmt::format("GPU-bound: {}", work);
-    case ledger::BoundKind::kInTurns: break;
-  }
-  if (host + gpu >= kInTurns * all && host + gpu <= 1.2 * all)
-    return "Host and GPU mostly work one after the other: " + work;
-  return "Host and GPU wait for each other in turn: " + work;
+  const auto each = [&](double ms) { return EachMs(analysis, ms); };
+  return Say(BoundOf(analysis, host, gpu),
+             {{"host", each(host)},
+              {"gpu", each(gpu)},
+              {"kernels_save", each(all - host)},
+              {"host_saves", each(all - gpu)},
+              {"exposed", each(MillisOf(analysis.base.balance.exposed_comm_ns))},
+              {"copies", each(MillisOf(books.wall.Of(ledger::WorkKind::kHostCopy)))}});
 }
 
 // GPU work that no step launched, and that was not launched before the recording.
@@ -98,45 +103,6 @@ std::vector<OddGroup> OddGroups(const findings::Analysis& analysis) {
     found->ns += step.host_ns();
   }
   return groups;
-}
-
-// "one iteration of 4.46 s (first calls), 8 iterations of 158 ms each (an earlier, faster pace)".
-std::string OddUnits(const findings::Analysis& analysis) {
-  const std::string& unit = analysis.base.unit;
-  std::string text;
-  for (const OddGroup& one : OddGroups(analysis)) {
-    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ",
-                        one.count == 1
-                            ? fmt::format("one {} of {}", unit, Ms(one.mean_ms()))
-                            : fmt::format("{} {}s of {} each", one.count, unit, Ms(one.mean_ms())),
-                        one.why);
-  }
-  return text;
-}
-
-std::string ApartText(const findings::Analysis& analysis) {
-  const analysis::TimeFrames& frames = analysis.frames->frames;
-  const analysis::Balance& all = frames.whole;
-  std::string text;
-  const auto add = [&](std::int64_t ns, const char* what) {
-    if (MillisOf(ns) * 100 < kPartShown * MillisOf(all.total_ns)) return;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", Ms(MillisOf(ns)), what);
-  };
-  const analysis::BaseOfTime& base = frames.base;
-  add(base.unrecorded_ns - frames.holes_ns(),
-      base.head.foreign.empty() ? "in which the GPU runs work that is not in the trace"
-                                : "of GPU work launched before the trace");
-  const bool numbered = std::all_of(frames.base.holes.begin(), frames.base.holes.end(),
-                                    [](const auto& hole) { return hole.first.has_value(); });
-  add(frames.holes_ns(),
-      numbered ? "of steps that were not recorded" : "between steps without any recorded event");
-  add(OutsideNs(analysis), "of GPU work outside the steps");
-  if (base.warm_estimated)
-    add(base.one_time_ns, "of one-time initialization (first launches, set-up, memory)");
-  if (frames.apart()) {
-    text += (text.empty() ? "" : ", ") + OddUnits(analysis);
-  }
-  return text.empty() ? "" : " Left out: " + text + ".";
 }
 
 // The shortest and the longest of the steps that the mean is of; absent: they are alike, or the
@@ -168,13 +134,22 @@ std::optional<StepSpread> SpreadOf(const findings::Analysis& analysis) {
 
 }  // namespace
 
+namespace {
+
+// Of several: what each figure is per; empty: there is one.
+std::string RepeatedUnit(const findings::Analysis& analysis) {
+  return analysis.base.count <= 1 ? std::string() : analysis.base.unit;
+}
+
+}  // namespace
+
 bool HasOps(const findings::Analysis& analysis) {
   return std::none_of(analysis.quality.begin(), analysis.quality.end(),
                       [](const auto& one) { return one.code == "no_cpu_ops"; });
 }
 
 std::string CallsTitle(const findings::Analysis& analysis) {
-  return analysis.base.count <= 1 ? "Calls" : "Calls per " + analysis.base.unit;
+  return Say(phrases::base::kCallsTitle, {{"unit", RepeatedUnit(analysis)}});
 }
 
 std::string EachCalls(const findings::Analysis& analysis, std::uint64_t calls, double foreign) {
@@ -195,19 +170,19 @@ std::string EachRange(const findings::Analysis& analysis, const findings::Range&
 }
 
 std::string UnitPhrase(const findings::Analysis& analysis) {
-  const findings::StepBase& base = analysis.base;
-  if (base.count <= 1) return "of the " + base.unit;
-  return "per " + base.unit;
+  return Say(analysis.base.count <= 1 ? phrases::base::kOfUnit : phrases::base::kPerUnit,
+             {{"unit", analysis.base.unit}});
 }
 
 std::string SavingTitle(const findings::Analysis& analysis) {
-  const findings::StepBase& base = analysis.base;
-  return base.count <= 1 ? "Saving on its own" : "Saving per " + base.unit + " on its own";
+  return Say(phrases::base::kSavingTitle, {{"unit", RepeatedUnit(analysis)}});
 }
 
 std::string UnitTitle(const findings::Analysis& analysis) {
   const findings::StepBase& base = analysis.base;
-  return base.count <= 1 ? base.unit : fmt::format("{} (mean of {})", base.unit, base.count);
+  return Say(phrases::base::kUnitTitle,
+             {{"unit", base.unit},
+              {"count", base.count <= 1 ? std::string() : fmt::format("{}", base.count)}});
 }
 
 std::string BaseShare(const findings::Analysis& analysis, double ms) {
@@ -245,10 +220,10 @@ std::string OfSavingBase(const findings::Analysis& analysis) {
   const bool pauses = analysis.base.Percent(wall.profiler_ms) >= kPartShown;
   const bool steady = WithoutFirstCalls(analysis);
   if (!pauses && !steady) return "";
-  return fmt::format(" of the {} without {}", analysis.base.unit,
-                     pauses && steady ? "profiler overhead and one-time initialization"
-                     : pauses         ? "profiler overhead"
-                                      : "one-time initialization");
+  return Say(phrases::base::kSavingBase, {{"unit", analysis.base.unit},
+                                          {"profiler", pauses},
+                                          {"both", pauses && steady},
+                                          {"one_time", steady}});
 }
 
 findings::Range TogetherMs(const findings::Analysis& analysis) {
@@ -263,9 +238,11 @@ std::string TogetherSentence(const findings::Analysis& analysis) {
       std::any_of(analysis.findings.begin(), analysis.findings.end(), [](const auto& finding) {
         return finding.bound_ms && findings::BestWall(finding) == nullptr;
       });
-  return fmt::format("All recommendations{} together save {} {} ({}{}).",
-                     bounded ? " except those for communication" : "", TogetherRange(analysis),
-                     UnitPhrase(analysis), TogetherShare(analysis), OfSavingBase(analysis));
+  return Say(phrases::base::kTogether, {{"bounded", bounded},
+                                        {"saving", TogetherRange(analysis)},
+                                        {"per_unit", UnitPhrase(analysis)},
+                                        {"share", TogetherShare(analysis)},
+                                        {"of_base", OfSavingBase(analysis)}});
 }
 
 std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms) {
@@ -308,77 +285,104 @@ double OwnMs(const findings::CategoryAnalysis& category) {
 namespace {
 
 // Waiting in collectives is no work, where it is much of the step.
+phrases::Phrase WorkOf(const findings::Analysis& analysis, double busy_ms, double foreign_ms) {
+  if (busy_ms <= 0 && foreign_ms > 0) return phrases::base::kBusyWithEarlierWork;
+  const double exposed = MillisOf(analysis.base.balance.exposed_comm_ns);
+  return analysis.base.Percent(exposed) < kExposedTold ? phrases::base::kBusy
+                                                       : phrases::base::kBusyAndCommunication;
+}
+
 std::string WorkPhrase(const findings::Analysis& analysis) {
   const double busy = MillisOf(analysis.base.balance.busy_ns());
   const double exposed = MillisOf(analysis.base.balance.exposed_comm_ns);
   const double foreign = MillisOf(Length(analysis.frames->frames.foreign_busy));
-  if (busy <= 0 && foreign > 0) {
-    return fmt::format(
-        "none of the GPU work that it launches is recorded; meanwhile the GPU is busy for {} with "
-        "work launched before the trace",
-        Ms(foreign));
-  }
-  if (analysis.base.Percent(exposed) < kExposedTold)
-    return fmt::format("the GPU is busy for {} of it ({})", EachMs(analysis, busy),
-                       BaseShare(analysis, busy));
-  const double own = busy - exposed;
-  return fmt::format(
-      "the GPU computes or copies for {} of it ({}) and only communicates for {} ({})",
-      EachMs(analysis, own), BaseShare(analysis, own), EachMs(analysis, exposed),
-      BaseShare(analysis, exposed));
+  return Say(WorkOf(analysis, busy, foreign), {{"busy", EachMs(analysis, busy)},
+                                               {"busy_share", BaseShare(analysis, busy)},
+                                               {"own", EachMs(analysis, busy - exposed)},
+                                               {"own_share", BaseShare(analysis, busy - exposed)},
+                                               {"exposed", EachMs(analysis, exposed)},
+                                               {"exposed_share", BaseShare(analysis, exposed)},
+                                               {"earlier", Ms(foreign)}});
 }
 
 }  // namespace
 
 std::string UnitLength(const findings::Analysis& analysis) {
-  std::string text =
-      fmt::format("{}: {}", Capitalised(UnitTitle(analysis)), Ms(analysis.base.unit_ms()));
-  if (analysis.frames->frames.base.warm_estimated)
-    text += " (estimate: the recorded pass without its one-time work)";
+  const analysis::BaseOfTime& base = analysis.frames->frames.base;
+  std::string text = Say(phrases::base::kLength, {{"title", Capitalised(UnitTitle(analysis))},
+                                                  {"length", Ms(analysis.base.unit_ms())}});
+  if (base.warm_estimated) text += " " + Say(phrases::base::kEstimated);
   if (const auto spread = SpreadOf(analysis)) {
-    const std::size_t cycle = analysis.frames->frames.base.regimes.cycle;
-    text += fmt::format(" ({} to {}, {})", Ms(spread->least_ms), Ms(spread->most_ms),
-                        cycle > 1 ? fmt::format("repeating every {} {}s", cycle, analysis.base.unit)
-                                  : "longest: " + spread->longest);
+    const bool cycles = base.regimes.cycle > 1;
+    text += " " + Say(cycles ? phrases::base::kSpreadInCycles : phrases::base::kSpread,
+                      {{"shortest", Ms(spread->least_ms)},
+                       {"longest", Ms(spread->most_ms)},
+                       {"name", spread->longest},
+                       {"cycle", base.regimes.cycle},
+                       {"unit", analysis.base.unit}});
   }
   return text;
 }
 
 std::string MeasuredBound(const findings::Analysis& analysis, double ms) {
-  return fmt::format("At most {} {} ({}), measured in the trace.", EachMs(analysis, ms),
-                     UnitPhrase(analysis), BaseShare(analysis, ms));
+  return Say(phrases::base::kMeasuredBound, {{"saving", EachMs(analysis, ms)},
+                                             {"per_unit", UnitPhrase(analysis)},
+                                             {"share", BaseShare(analysis, ms)}});
 }
 
 std::string LeftOut(const findings::Analysis& analysis) {
-  return ApartText(analysis);
+  const analysis::TimeFrames& frames = analysis.frames->frames;
+  const analysis::BaseOfTime& base = frames.base;
+  std::vector<std::string> parts;
+  const auto add = [&](std::int64_t ns, phrases::Phrase phrase) {
+    if (MillisOf(ns) * 100 < kPartShown * MillisOf(frames.whole.total_ns)) return;
+    parts.push_back(Say(phrase, {{"time", Ms(MillisOf(ns))}}));
+  };
+  add(base.unrecorded_ns - frames.holes_ns(), base.head.foreign.empty()
+                                                  ? phrases::base::kLeftOutUnrecorded
+                                                  : phrases::base::kLeftOutEarlier);
+  const bool numbered = std::all_of(base.holes.begin(), base.holes.end(),
+                                    [](const auto& hole) { return hole.first.has_value(); });
+  add(frames.holes_ns(), numbered ? phrases::base::kLeftOutSteps : phrases::base::kLeftOutBetween);
+  add(OutsideNs(analysis), phrases::base::kLeftOutOutside);
+  if (base.warm_estimated) add(base.one_time_ns, phrases::base::kLeftOutOneTime);
+  if (frames.apart()) {
+    for (const OddGroup& one : OddGroups(analysis)) {
+      parts.push_back(Say(phrases::base::kLeftOutUnits, {{"count", one.count},
+                                                         {"unit", analysis.base.unit},
+                                                         {"time", Ms(one.mean_ms())},
+                                                         {"why", one.why}}));
+    }
+  }
+  if (parts.empty()) return "";
+  return Say(phrases::base::kLeftOut, {{"parts", fmt::format("{}", fmt::join(parts, ", "))}});
 }
 
 std::string BaseSentence(const findings::Analysis& analysis) {
   const findings::StepBase& base = analysis.base;
-  std::string text = UnitLength(analysis) + "; " + WorkPhrase(analysis);
-  const std::string bound = BoundPhrase(analysis);
-  text += '.';
-  if (!bound.empty()) text += " " + bound + ".";
-  text += ApartText(analysis);
-  if (analysis.frames->frames.base.part_of_pass)
-    text += " The recording holds no whole pass: what repeats in it are layers.";
   const findings::WallBase& wall = analysis.wall;
+  std::string text = Say(phrases::base::kSentence,
+                         {{"length", UnitLength(analysis)}, {"work", WorkPhrase(analysis)}});
+  const auto add = [&](const std::string& sentence) {
+    if (!sentence.empty()) text += " " + sentence;
+  };
+  add(BoundSentence(analysis));
+  add(LeftOut(analysis));
+  if (analysis.frames->frames.base.part_of_pass) add(Say(phrases::base::kPartOfPass));
+  const std::string saved_from = EachMs(analysis, SavingBaseMs(analysis));
   if (wall.known && base.Percent(wall.profiler_ms) >= kPartShown) {
-    text += fmt::format(
-        " Recording Python stacks adds {} to it. Without them the {} takes {}, and savings refer "
-        "to "
-        "that. Record without stacks first.",
-        EachMs(analysis, wall.profiler_ms), base.unit, EachMs(analysis, SavingBaseMs(analysis)));
+    add(Say(phrases::base::kProfiler, {{"profiler", EachMs(analysis, wall.profiler_ms)},
+                                       {"unit", base.unit},
+                                       {"without", saved_from}}));
   }
-  if (wall.known && base.Percent(wall.first_calls_ms) >= kPartShown)
-    text += fmt::format(
-        " {} of the {} is one-time initialization{}.", EachMs(analysis, wall.first_calls_ms),
-        base.unit,
-        WithoutFirstCalls(analysis)
-            ? "; savings refer to the " + EachMs(analysis, SavingBaseMs(analysis)) + " without it"
-            : "");
-  const std::string pace = IterationSentence(analysis.frames->iterations);
-  return pace.empty() ? text : text + " " + pace;
+  if (wall.known && base.Percent(wall.first_calls_ms) >= kPartShown) {
+    add(Say(phrases::base::kOneTime,
+            {{"one_time", EachMs(analysis, wall.first_calls_ms)},
+             {"unit", base.unit},
+             {"without", WithoutFirstCalls(analysis) ? saved_from : std::string()}}));
+  }
+  add(IterationSentence(analysis.frames->iterations));
+  return text;
 }
 
 namespace {
@@ -387,21 +391,21 @@ namespace {
 void AddHostRows(const findings::Analysis& analysis, double busy, MarkdownTable* table) {
   const double all = analysis.base.total_ms;
   const double host = std::min(MillisOf(analysis.frames->books.host.alone_ns), all);
-  table->Row({"Host work", EachMs(analysis, host), BaseShare(analysis, host)});
-  table->Row({"Faster GPU work alone saves up to", EachMs(analysis, all - host),
+  table->Row({Say(phrases::base::kToldHost), EachMs(analysis, host), BaseShare(analysis, host)});
+  table->Row({Say(phrases::base::kToldKernelsSave), EachMs(analysis, all - host),
               BaseShare(analysis, all - host)});
-  table->Row({"A faster host alone saves up to", EachMs(analysis, all - std::min(busy, all)),
+  table->Row({Say(phrases::base::kToldHostSaves), EachMs(analysis, all - std::min(busy, all)),
               BaseShare(analysis, all - std::min(busy, all))});
   const findings::WallBase& wall = analysis.wall;
   if (wall.known) {
-    table->Row({"Wall time if GPU work took no time", EachMs(analysis, wall.host_floor_ms),
+    table->Row({Say(phrases::base::kToldHostFloor), EachMs(analysis, wall.host_floor_ms),
                 std::string(kAbsentText)});
-    table->Row({"Time that savings refer to", EachMs(analysis, SavingBaseMs(analysis)),
+    table->Row({Say(phrases::base::kToldSavingBase), EachMs(analysis, SavingBaseMs(analysis)),
                 std::string(kAbsentText)});
-    table->Row({"One-time initialization in it", EachMs(analysis, wall.first_calls_ms),
+    table->Row({Say(phrases::base::kToldOneTime), EachMs(analysis, wall.first_calls_ms),
                 std::string(kAbsentText)});
     if (wall.profiler_ms > 0) {
-      table->Row({"Profiler overhead in it", EachMs(analysis, wall.profiler_ms),
+      table->Row({Say(phrases::base::kToldProfiler), EachMs(analysis, wall.profiler_ms),
                   std::string(kAbsentText)});
     }
   }
@@ -412,59 +416,62 @@ void AddHostRows(const findings::Analysis& analysis, double busy, MarkdownTable*
 std::string ToldTable(const findings::Analysis& analysis) {
   const analysis::TimeFrames& frames = analysis.frames->frames;
   const double busy = MillisOf(analysis.base.balance.busy_ns());
-  MarkdownTable table({"Of the " + analysis.base.unit, "Value", "Share"});
-  table.Row({"GPU busy", EachMs(analysis, busy), BaseShare(analysis, busy)});
+  MarkdownTable table({Say(phrases::base::kToldTitle, {{"unit", analysis.base.unit}}),
+                       Say(phrases::base::kToldValue), Say(phrases::base::kToldShare)});
+  table.Row({Say(phrases::base::kToldBusy), EachMs(analysis, busy), BaseShare(analysis, busy)});
   const double exposed = MillisOf(analysis.base.balance.exposed_comm_ns);
   if (exposed > 0) {
-    table.Row({"GPU computes or copies", EachMs(analysis, busy - exposed),
+    table.Row({Say(phrases::base::kToldOwn), EachMs(analysis, busy - exposed),
                BaseShare(analysis, busy - exposed)});
-    table.Row({"GPU only communicates", EachMs(analysis, exposed), BaseShare(analysis, exposed)});
+    table.Row({Say(phrases::base::kToldExposed), EachMs(analysis, exposed),
+               BaseShare(analysis, exposed)});
   }
   if (const double unassessed = analysis.UnassessedMs(); unassessed > 0)
-    table.Row({"Not assessed", EachMs(analysis, unassessed), BaseShare(analysis, unassessed)});
-  const auto row = [&](const char* name, double ms) {
-    table.Row({name, Ms(ms), std::string(kAbsentText)});
+    table.Row({Say(phrases::base::kToldUnassessed), EachMs(analysis, unassessed),
+               BaseShare(analysis, unassessed)});
+  const auto row = [&](phrases::Phrase name, double ms,
+                       std::initializer_list<phrases::Slot> slots = {}) {
+    table.Row({Say(name, slots), Ms(ms), std::string(kAbsentText)});
   };
-  row("Left out: GPU work launched before the trace or not recorded",
-      MillisOf(frames.base.unrecorded_ns - frames.holes_ns()));
-  if (!frames.base.holes.empty())
-    row("Left out: between recorded steps", MillisOf(frames.holes_ns()));
+  row(phrases::base::kToldEarlier, MillisOf(frames.base.unrecorded_ns - frames.holes_ns()));
+  if (!frames.base.holes.empty()) row(phrases::base::kToldBetween, MillisOf(frames.holes_ns()));
   if (frames.base.warm_estimated)
-    row("Left out: one-time initialization", MillisOf(frames.base.one_time_ns));
+    row(phrases::base::kToldOneTimeLeftOut, MillisOf(frames.base.one_time_ns));
   if (const std::int64_t outside = OutsideNs(analysis); outside > 0)
-    row("Left out: GPU work outside the steps", MillisOf(outside));
+    row(phrases::base::kToldOutside, MillisOf(outside));
   if (const auto spread = SpreadOf(analysis)) {
-    row("Shortest step", spread->least_ms);
-    row("Longest step", spread->most_ms);
+    row(phrases::base::kToldShortest, spread->least_ms);
+    row(phrases::base::kToldLongest, spread->most_ms);
   }
   for (const OddGroup& one : OddGroups(analysis))
-    row("Left out, each", one.mean_ms());
+    row(phrases::base::kToldOdd, one.mean_ms());
   if (const auto pace = PaceOf(analysis.frames->iterations)) {
-    row("GPU work per iteration", pace->busy_ms);
-    if (pace->period_ms) row("Start to start of iterations", *pace->period_ms);
-    if (pace->between_ms) row("After the annotation of an iteration", *pace->between_ms);
+    row(phrases::base::kToldIteration, pace->busy_ms);
+    if (pace->period_ms) row(phrases::base::kToldPeriod, *pace->period_ms);
+    if (pace->between_ms) row(phrases::base::kToldAfterAnnotation, *pace->between_ms);
     if (pace->per_second) {
-      table.Row({pace->period_ms ? "Generated tokens/s" : "Generated tokens/s, at most",
+      table.Row({Say(phrases::base::kToldRate, {{"at_most", !pace->period_ms}}),
                  PerSecond(*pace->per_second), std::string(kAbsentText)});
     }
   }
   AddHostRows(analysis, busy, &table);
   if (const findings::Operation* calls = EqualCallsOf(analysis)) {
-    table.Row({"Shortest of equal GEMMs", fmt::format("{:.0f} µs", calls->min_us),
+    table.Row({Say(phrases::base::kToldShortestCall), fmt::format("{:.0f} µs", calls->min_us),
                std::string(kAbsentText)});
-    table.Row({"Longest of equal GEMMs", fmt::format("{:.0f} µs", calls->max_us),
+    table.Row({Say(phrases::base::kToldLongestCall), fmt::format("{:.0f} µs", calls->max_us),
                std::string(kAbsentText)});
   }
   if (const auto& one = analysis.slow_instance) {
-    const std::string time = one->of_gpu ? "GPU time" : "host time";
-    row((Capitalised(time) + " per call of " + Code(one->module, 60)).c_str(), one->ms);
-    row((Capitalised(time) + " per call of its siblings, median").c_str(), one->usual_ms);
-    row("Difference of both", one->ms - one->usual_ms);
+    row(phrases::base::kToldInstance, one->ms,
+        {{"gpu", one->of_gpu}, {"module", Code(one->module, 60)}});
+    row(phrases::base::kToldSiblings, one->usual_ms, {{"gpu", one->of_gpu}});
+    row(phrases::base::kToldDifference, one->ms - one->usual_ms);
   }
   if (analysis.wall.together_ms) {
-    table.Row({"All recommendations together", TogetherRange(analysis), TogetherShare(analysis)});
+    table.Row(
+        {Say(phrases::base::kToldTogether), TogetherRange(analysis), TogetherShare(analysis)});
   } else if (analysis.combined.savings_ms.high > 0) {
-    table.Row({"All recommendations together, of GPU time at most",
+    table.Row({Say(phrases::base::kToldGpuTime),
                EachMs(analysis, analysis.combined.savings_ms.high), std::string(kAbsentText)});
   }
   return table.text() + "\n";

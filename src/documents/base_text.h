@@ -30,7 +30,7 @@ std::string BaseShare(const findings::Analysis& analysis, double ms);
 
 // Share of what savings are of: the base without the profiler's pauses.
 std::string SavingShare(const findings::Analysis& analysis, double ms);
-// " of the step without the profiler's pauses"; empty where that is what times are shares of.
+// "of the step without the profiler's pauses"; empty where that is what times are shares of.
 std::string OfSavingBase(const findings::Analysis& analysis);
 
 // What a way out saves once those ranked before it are done (findings::AfterOthers), as text ("32.1
@@ -58,7 +58,7 @@ double OwnMs(const findings::CategoryAnalysis& category);
 std::string UnitLength(const findings::Analysis& analysis);
 // "At most 165 ms per step (76.5%), measured in the trace."
 std::string MeasuredBound(const findings::Analysis& analysis, double ms);
-// " Left out: 425 ms in one odd step (...)."; empty: nothing is.
+// "Left out: 425 ms in one odd step (...)."; empty: nothing is.
 std::string LeftOut(const findings::Analysis& analysis);
 // Metric | Value: what that sentence and the one about all savings cite.
 std::string ToldTable(const findings::Analysis& analysis);

@@ -60,7 +60,9 @@ std::string CpuSentence(const findings::Analysis& analysis) {
                        EachMs(analysis, ms), BaseShare(analysis, ms));
   }
   text += ops;
-  return text + ". The recording has no GPU work." + LeftOut(analysis);
+  text += ". The recording has no GPU work.";
+  const std::string left_out = LeftOut(analysis);
+  return left_out.empty() ? text : text + " " + left_out;
 }
 
 std::vector<TimePart> CpuParts(const findings::Analysis& analysis) {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "base/text.h"
 #include "documents/base_text.h"
 #include "documents/cpu_text.h"
@@ -15,6 +13,8 @@
 #include "documents/time_parts.h"
 #include "documents/trust_text.h"
 #include "findings/one/wall_plan.h"
+#include "phrases/ids/front.h"
+#include "phrases/phrase.h"
 
 namespace jarvis::documents {
 namespace {
@@ -43,14 +43,15 @@ std::string FindingsSentence(const findings::Analysis& analysis) {
   if (analysis.cpu) return {};
   if (analysis.wall.together_ms) return TogetherSentence(analysis);
   if (!analysis.UnassessedKinds().empty() || analysis.combined.savings_ms.high <= 0) return {};
-  return fmt::format("All recommendations together save at most {} of GPU time.",
-                     EachMs(analysis, analysis.combined.savings_ms.high));
+  return Say(phrases::front::kGpuTimeTotal,
+             {{"saving", EachMs(analysis, analysis.combined.savings_ms.high)}});
 }
 
 FrontPart PartOf(const findings::Analysis& analysis, TimePart part, std::size_t cards) {
   std::erase_if(part.fixes, [&](int rank) { return rank > static_cast<int>(cards); });
   std::string fixes = FixesOf(part);
-  if (!part.fixes.empty()) fixes = (part.fixes.size() == 1 ? "fix " : "fixes ") + fixes;
+  if (const std::size_t count = part.fixes.size(); count > 0)
+    fixes = Say(phrases::front::kFixes, {{"count", count}, {"ranks", fixes}});
   return {std::move(part.name),           part.look,
           EachMs(analysis, part.ms),      BaseShare(analysis, part.ms),
           analysis.base.Percent(part.ms), std::move(fixes)};
@@ -81,9 +82,7 @@ std::vector<std::string> SummarySentences(const findings::Analysis& analysis) {
     return told;
   }
   if (!analysis.totals.has_gpu_work) {
-    return {
-        fmt::format("The trace has no GPU work, so it says nothing about the GPU. Record with {}.",
-                    analysis.context.how->gpu_work)};
+    return {Say(phrases::front::kNoGpuWork, {{"settings", analysis.context.how->gpu_work}})};
   }
   // What everything else is of comes first.
   for (const findings::Quality& quality : analysis.quality) {
@@ -98,10 +97,7 @@ std::vector<std::string> SummarySentences(const findings::Analysis& analysis) {
   if (!unassessed.empty()) {
     tell(unassessed);
   } else if (!HasOps(analysis)) {
-    tell(fmt::format(
-        "No ops were recorded: kernels are classified by name only, without shapes and modules. "
-        "Record with {}.",
-        OpsWithShapes(*analysis.context.how)));
+    tell(Say(phrases::front::kNoOps, {{"settings", OpsWithShapes(*analysis.context.how)}}));
   }
   tell(FindingsSentence(analysis));
   // Why shares of the step can be more than all of it.
@@ -111,7 +107,7 @@ std::vector<std::string> SummarySentences(const findings::Analysis& analysis) {
   }
   for (const findings::Quality& quality : analysis.quality) {
     if (quality.severity != findings::Severity::kHard) continue;
-    tell(fmt::format("The trace is limited ({}); see the appendix.", Code(quality.code)));
+    tell(Say(phrases::front::kLimited, {{"code", Code(quality.code)}}));
     break;
   }
   return told;
@@ -119,11 +115,13 @@ std::vector<std::string> SummarySentences(const findings::Analysis& analysis) {
 
 Front FrontOf(const findings::Analysis& analysis, const TextEdits& edits) {
   Front front;
-  front.title = ModelName(analysis) + " on " + PlatformName(analysis);
+  front.title = Say(phrases::front::kTitle,
+                    {{"model", ModelName(analysis)}, {"gpu", PlatformName(analysis)}});
   front.workload = CellOfText(findings::WorkloadLine(analysis.workload));
   front.summary = SummarySentences(analysis);
   if (!analysis.cpu && !analysis.totals.has_gpu_work) return front;
-  front.parts_of = fmt::format("{}: {}", analysis.base.unit, Ms(analysis.base.unit_ms()));
+  front.parts_of = Say(phrases::front::kPartsOf,
+                       {{"unit", analysis.base.unit}, {"length", Ms(analysis.base.unit_ms())}});
   const ShownFindings shown = FindingsToShow(analysis);
   for (TimePart& part : analysis.cpu ? CpuParts(analysis) : TimeParts(analysis, kFrontParts))
     front.parts.push_back(PartOf(analysis, std::move(part), shown.cards));
@@ -132,14 +130,24 @@ Front FrontOf(const findings::Analysis& analysis, const TextEdits& edits) {
   return front;
 }
 
+namespace {
+
+std::string Saves(std::string_view saving) {
+  return Say(phrases::front::kSaves, {{"saving", saving}});
+}
+
+std::string SavesOnTop(std::string_view after, std::string_view alone) {
+  return Say(phrases::front::kSavesOnTop, {{"after", after}, {"alone", alone}});
+}
+
+}  // namespace
+
 std::string WaySaves(const FixRow& row, const FixWay& way) {
   if (way.saves.empty()) return {};
   const bool first = &way == &row.ways.front();
-  if (!first) return fmt::format("Saves {}.", way.saves);
-  return row.after.find(way.saves) != std::string::npos
-             ? fmt::format("Saves {}.", row.after)
-             : fmt::format("Saves {} on top of the rows above, {} on its own.", row.after,
-                           way.saves);
+  if (!first) return Saves(way.saves);
+  const bool told = row.after.find(way.saves) != std::string::npos;
+  return told ? Saves(row.after) : SavesOnTop(row.after, way.saves);
 }
 
 std::string SavesSentence(const FixRow& row) {
@@ -148,13 +156,12 @@ std::string SavesSentence(const FixRow& row) {
   const bool own = row.alone != kAbsentText, after = row.after != kAbsentText;
   if (!own && !after) return {};
   if (row.findings.empty() && own) return Capitalised(row.alone) + "; " + row.after + ".";
-  if (!after || !own) return fmt::format("Saves {}.", own ? row.alone : row.after);
+  if (!after || !own) return Saves(own ? row.alone : row.after);
   // "up to 3.1 ms" of "up to 3.1 ms (upper bound)": told again only where it is another figure.
   const std::string_view figure = std::string_view(row.alone).substr(0, row.alone.find(" ("));
-  if (row.after.find(figure) != std::string::npos) return fmt::format("Saves {}.", row.after);
-  return row.after.find('%') != std::string::npos
-             ? fmt::format("Saves {} on top of the rows above, {} on its own.", row.after, figure)
-             : fmt::format("Saves {}; {}.", row.alone, row.after);
+  if (row.after.find(figure) != std::string::npos) return Saves(row.after);
+  if (row.after.find('%') != std::string::npos) return SavesOnTop(row.after, figure);
+  return Say(phrases::front::kSavesBoth, {{"alone", row.alone}, {"after", row.after}});
 }
 
 }  // namespace jarvis::documents

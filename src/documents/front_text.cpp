@@ -12,6 +12,8 @@
 #include "base/text.h"
 #include "documents/front.h"
 #include "documents/markdown_text.h"
+#include "phrases/ids/front.h"
+#include "phrases/phrase.h"
 
 namespace jarvis::documents {
 namespace {
@@ -110,7 +112,7 @@ class FrontWriter {
     Fixes(front);
     if (!front.trust.empty()) {
       Blank();
-      Heading("How far to trust it");
+      Heading(Say(phrases::front::kTrustHeading));
       for (const std::string& line : front.trust)
         Paragraph(line, "- ");
     }
@@ -170,7 +172,7 @@ class FrontWriter {
   void Parts(const Front& front) {
     if (front.parts.empty()) return;
     Blank();
-    Heading("Where the time goes (" + front.parts_of + ")");
+    Heading(Say(phrases::front::kPartsHeading, {{"of", front.parts_of}}));
     std::vector<std::array<std::string, 4>> rows;
     for (const FrontPart& part : front.parts)
       rows.push_back({Unmarked(Unescaped(part.name)), part.time, part.share, part.fixes});
@@ -225,7 +227,7 @@ class FrontWriter {
   void Fixes(const Front& front) {
     if (front.fixes.empty()) return;
     Blank();
-    Heading("What to do (A: change the model's code; B: settings, environment, compilation)");
+    Heading(Say(phrases::front::kFixesHeading));
     for (const FixRow& row : front.fixes)
       Fix(row);
   }
@@ -244,7 +246,7 @@ class FrontWriter {
     }
     std::string why = SavesSentence(row);
     if (row.because != kAbsentText && !row.because.empty())
-      why += (why.empty() ? "" : " ") + ("Why: " + row.because + ".");
+      why += (why.empty() ? "" : " ") + Say(phrases::front::kWhy, {{"reason", row.because}});
     if (!why.empty()) Paragraph(why, indent + "   ");
   }
 

@@ -2,12 +2,12 @@
 
 #include <string_view>
 
-#include <fmt/format.h>
-
 #include "documents/added_prose.h"
 #include "documents/base_text.h"
 #include "documents/markdown_text.h"
 #include "findings/one/wall_plan.h"
+#include "phrases/ids/impact.h"
+#include "phrases/phrase.h"
 
 namespace jarvis::documents {
 
@@ -34,12 +34,12 @@ bool ShowsLater(const findings::Finding& finding) {
 
 std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.shows_after.empty()) {
-    return fmt::format("Saves nothing while host-bound, then up to {} of GPU time.",
-                       EachMs(analysis, finding.savings_ms->high));
+    return Say(phrases::impact::kLater, {{"saving", EachMs(analysis, finding.savings_ms->high)}});
   }
-  return fmt::format("Saves almost nothing on its own, {} {} once priority {} is done.",
-                     AfterRange(analysis, *findings::BestWall(finding)), UnitPhrase(analysis),
-                     PlaceOf(analysis, finding.shows_after));
+  return Say(phrases::impact::kAfter,
+             {{"saving", AfterRange(analysis, *findings::BestWall(finding))},
+              {"per_unit", UnitPhrase(analysis)},
+              {"place", PlaceOf(analysis, finding.shows_after)}});
 }
 
 namespace {
@@ -47,18 +47,17 @@ namespace {
 std::string WallSentence(const findings::Analysis& analysis, const findings::Finding& finding) {
   const findings::WallSaving* best = findings::BestWall(finding);
   if (finding.one_off) {
-    return fmt::format("Saves {} once; a steady {} does not have this cost.", Ms(OnceMs(finding)),
-                       analysis.base.unit);
+    return Say(phrases::impact::kOnce,
+               {{"saving", Ms(OnceMs(finding))}, {"unit", analysis.base.unit}});
   }
-  std::string text =
-      fmt::format("Saves {} {} ({}{})", AfterRange(analysis, *best), UnitPhrase(analysis),
-                  AfterShare(analysis, *best), OfSavingBase(analysis));
-  if (finding.global_rank > 1) text += " on top of the priorities above";
-  if (!finding.shows_after.empty()) {
-    text += fmt::format("; it hardly shows before priority {} is done",
-                        PlaceOf(analysis, finding.shows_after));
-  }
-  return text + ".";
+  const bool later = !finding.shows_after.empty();
+  return Say(phrases::impact::kWall,
+             {{"saving", AfterRange(analysis, *best)},
+              {"per_unit", UnitPhrase(analysis)},
+              {"share", AfterShare(analysis, *best)},
+              {"of_base", OfSavingBase(analysis)},
+              {"others", finding.global_rank > 1},
+              {"place", later ? PlaceOf(analysis, finding.shows_after) : std::string()}});
 }
 
 // Of communication on one rank of several: what there is to gain, and what binds then.
@@ -67,21 +66,26 @@ std::string BoundSentence(const findings::Analysis& analysis, const findings::Fi
   const double bound_ms = *finding.bound_ms;
   constexpr double kNothing = 0.005;  // of the steps
   if (analysis.cpu) return MeasuredBound(analysis, bound_ms);
-  if (bound_ms < kNothing * wall.wall_ms) return "Saves nothing while host-bound.";
-  std::string text =
-      fmt::format("Saves at most {} {} ({}), if all of it were hidden", EachMs(analysis, bound_ms),
-                  UnitPhrase(analysis), SavingShare(analysis, bound_ms));
-  if (HostSetsPaceAfter(analysis, bound_ms)) {
-    text +=
-        fmt::format("; then the host ({}) is the bottleneck", EachMs(analysis, wall.host_floor_ms));
-    if (finding.joint_ms.value_or(0) > bound_ms) {
-      text += fmt::format(
-          ", and with its launches compiled or replayed as a GPU graph as well the saving is at "
-          "most {}",
-          EachMs(analysis, *finding.joint_ms));
-    }
+  if (bound_ms < kNothing * wall.wall_ms) return Say(phrases::impact::kNothingWhileHostBound);
+  const bool host = HostSetsPaceAfter(analysis, bound_ms);
+  const double joint_ms = finding.joint_ms.value_or(0);
+  return Say(host ? phrases::impact::kBoundByHost : phrases::impact::kBound,
+             {{"saving", EachMs(analysis, bound_ms)},
+              {"per_unit", UnitPhrase(analysis)},
+              {"share", SavingShare(analysis, bound_ms)},
+              {"host", EachMs(analysis, wall.host_floor_ms)},
+              {"joint", joint_ms > bound_ms ? EachMs(analysis, joint_ms) : std::string()}}) +
+         " " + Say(phrases::impact::kWaitingUnknown);
+}
+
+// Under which condition the GPU's time goes; empty: none that can be named in a word.
+std::string ConditionOf(findings::EstimateMethod method) {
+  switch (method) {
+    case findings::EstimateMethod::kRoof: return Say(phrases::impact::kIfRoof);
+    case findings::EstimateMethod::kMeasured: return Say(phrases::impact::kIfCauseGoes);
+    case findings::EstimateMethod::kTraffic: return Say(phrases::impact::kIfOneKernel);
+    default: return "";
   }
-  return text + ". One rank cannot show how much of it is waiting for other ranks.";
 }
 
 }  // namespace
@@ -106,28 +110,23 @@ std::string ImpactSentence(const findings::Analysis& analysis, const findings::F
   if (finding.wall_a || finding.wall_b) return WallSentence(analysis, finding);
   if (IsBound(finding)) return BoundSentence(analysis, finding);
   if (!finding.savings_ms || finding.method == findings::EstimateMethod::kNone) {
-    return "No estimate: the trace does not show how much could be saved.";
+    return Say(phrases::impact::kNoEstimate);
   }
-  std::string text =
-      "Saves " +
-      EachRange(analysis, additional_ms == nullptr ? *finding.savings_ms : *additional_ms) +
-      " of GPU time";
-  if (additional_ms != nullptr) {
-    text += " on top of the recommendations above, which cover some of the same kernels,";
-  } else if (finding.impact_percent && finding.savings_ms->high <= analysis.base.total_ms) {
-    text += fmt::format(" ({} of it at most)", BaseShare(analysis, finding.savings_ms->high));
-  }
-  switch (finding.method) {
-    case findings::EstimateMethod::kRoof: return text + " if it reaches the roofline.";
-    case findings::EstimateMethod::kMeasured: return text + " if the cause is removed.";
-    case findings::EstimateMethod::kTraffic: return text + " if the chain becomes one kernel.";
-    case findings::EstimateMethod::kTarget: {
-      const auto& change = finding.change_a ? finding.change_a : finding.change_b;
-      if (!change) return text + ".";
-      return text + fmt::format(", assuming {} ({}).", change->target, change->source);
-    }
-    default: return text + "; a rough estimate without a performance model.";
-  }
+  const bool others = additional_ms != nullptr;
+  const bool share =
+      !others && finding.impact_percent && finding.savings_ms->high <= analysis.base.total_ms;
+  const std::string condition = ConditionOf(finding.method);
+  const bool of_target = finding.method == findings::EstimateMethod::kTarget;
+  const auto& change = finding.change_a ? finding.change_a : finding.change_b;
+  const bool target = of_target && change;
+  return Say(phrases::impact::kGpuTime,
+             {{"saving", EachRange(analysis, others ? *additional_ms : *finding.savings_ms)},
+              {"others", others},
+              {"share", share ? BaseShare(analysis, finding.savings_ms->high) : std::string()},
+              {"condition", condition},
+              {"target", target ? change->target : std::string()},
+              {"source", target ? change->source : std::string()},
+              {"rough", condition.empty() && !of_target}});
 }
 
 }  // namespace jarvis::documents

@@ -10,28 +10,25 @@
 #include "base/median.h"
 #include "base/number_text.h"
 #include "documents/markdown_text.h"
+#include "phrases/ids/iteration.h"
+#include "phrases/phrase.h"
 
 namespace jarvis::documents {
 namespace {
 
 using analysis::Iteration;
 
-std::string Requests(std::int64_t n) {
-  return fmt::format("{} request{}", n, n == 1 ? "" : "s");
-}
-
-// What a step computes: "gives each of 32 requests a token".
+// What a step computes: "gives 32 requests a token each".
 std::string WorkOf(const IterationPace& pace) {
-  std::string text;
+  std::string prompts, tokens;
   if (pace.context_tokens > 0) {
-    text = fmt::format("computes {} prompt tokens of {}", pace.context_tokens,
-                       Requests(pace.context_requests));
+    prompts = Say(phrases::iteration::kPrompts,
+                  {{"tokens", pace.context_tokens}, {"requests", pace.context_requests}});
   }
-  if (pace.requests > 0) {
-    text += fmt::format("{}gives {} a token{}", text.empty() ? "" : " and ",
-                        Requests(pace.requests), pace.requests > 1 ? " each" : "");
-  }
-  return text;
+  if (pace.requests > 0)
+    tokens = Say(phrases::iteration::kGenerates, {{"requests", pace.requests}});
+  if (prompts.empty() || tokens.empty()) return prompts + tokens;
+  return Say(phrases::iteration::kBoth, {{"prompts", prompts}, {"generates", tokens}});
 }
 
 }  // namespace
@@ -88,21 +85,17 @@ std::string IterationSentence(const std::vector<Iteration>& iterations) {
   const std::string work = WorkOf(*pace);
   // Of one step that generates nothing no more is known than its length.
   if (work.empty() || pace->busy_ms <= 0 || (!pace->period_ms && !pace->per_second)) return "";
-  const auto rate = [&](const char* before) {
-    return pace->per_second ? fmt::format("{}{} tokens/s", before, PerSecond(*pace->per_second))
-                            : std::string();
-  };
+  const std::string rate = pace->per_second ? PerSecond(*pace->per_second) : std::string();
   if (pace->period_ms) {
-    return fmt::format(
-        "A {} step {} and the next one starts {} later (median of {}){}; {} of that lies after the "
-        "step's annotation.",
-        pace->phase, work, Ms(*pace->period_ms), pace->periods, rate(": "), Ms(*pace->between_ms));
+    return Say(phrases::iteration::kPace, {{"phase", pace->phase},
+                                           {"work", work},
+                                           {"period", Ms(*pace->period_ms)},
+                                           {"count", pace->periods},
+                                           {"rate", rate},
+                                           {"between", Ms(*pace->between_ms)}});
   }
-  return fmt::format(
-      "The {} step {} with {} of GPU work{}. Only one step is recorded, so the time to the next "
-      "one "
-      "is unknown.",
-      pace->phase, work, Ms(pace->busy_ms), rate(", so at most "));
+  return Say(phrases::iteration::kSingle,
+             {{"phase", pace->phase}, {"work", work}, {"busy", Ms(pace->busy_ms)}, {"rate", rate}});
 }
 
 }  // namespace jarvis::documents

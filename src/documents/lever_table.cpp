@@ -333,7 +333,7 @@ std::string FixTable(const findings::Analysis& analysis, const std::vector<FixRo
   const std::string base = OfSavingBase(analysis);
   MarkdownTable table(
       {"#", "What to do", "Because of", SavingTitle(analysis),
-       std::string(kExtraSavingTitle) + (base.empty() ? "" : " (shares:" + base + ")"), "Path"});
+       std::string(kExtraSavingTitle) + (base.empty() ? "" : " (shares: " + base + ")"), "Path"});
   for (const FixRow& row : rows) {
     const bool each = row.ways.size() > 1 && !row.ways.front().saves.empty();
     table.Row({LinkedNumber(row), WaysCell(row, &FixWay::action), row.because,

@@ -9,6 +9,8 @@
 #include "documents/markdown_text.h"
 #include "documents/prose.h"
 #include "findings/one/quality_scope.h"
+#include "phrases/ids/limits.h"
+#include "phrases/phrase.h"
 
 namespace jarvis::documents {
 namespace {
@@ -59,35 +61,21 @@ class LimitFinder {
   void OfFinding(const Finding& finding) {
     const int rank = finding.global_rank;
     if (IsOf(finding, {Pattern::kRepeatedPass})) {
-      Add(fmt::format(
-          "Priority {} assumes that the passes get the same input: their shapes are equal, but the "
-          "trace does not show their contents. Record next: a hash and the shape of each pass's "
-          "inputs.",
-          rank));
+      Add(Say(phrases::limits::kRepeatedPass, {{"rank", rank}}));
     } else if (IsOf(finding, {Pattern::kRecompute})) {
-      Add(
-          fmt::format("The trace does not show whether the activations fit without priority {}'s "
-                      "checkpointing. Record next: "
-                      "`torch.cuda.max_memory_allocated()` after a step, with and without it.",
-                      rank));
+      Add(Say(phrases::limits::kRecompute, {{"rank", rank}}));
     } else if (finding.rule && findings::Info(*finding.rule).inexact) {
-      Add(
-          fmt::format("A trace cannot show whether accuracy holds in the lower precision of "
-                      "priority {}. Record "
-                      "next: {} of the same inputs in both precisions.",
-                      rank, IsTraining() ? "the loss over a few hundred steps" : "the outputs"));
+      Add(Say(phrases::limits::kAccuracy, {{"rank", rank}, {"training", IsTraining()}}));
     } else if (IsOf(finding, {Pattern::kSlowAttentionKernel, Pattern::kBelowLargeProducts,
                               Pattern::kSlowDecodeAttention, Pattern::kWeightBound})) {
       UntriedKernel(finding);
     }
     const bool input = finding.host != nullptr && IsAdvised(finding, Advice::kPrepareAhead);
     if (input && in_.base.count == 1) {
-      Add(
-          fmt::format("Only one {1} is recorded. In production, the host work of priority {0} may "
-                      "already overlap "
-                      "with the GPU work of an earlier request. Record next: several in a row, as "
-                      "they are served.",
-                      rank, in_.base.unit == "recording" ? "request" : in_.base.unit));
+      const std::string& unit = in_.base.unit;
+      Add(Say(
+          phrases::limits::kSingleUnit,
+          {{"rank", rank}, {"unit", unit == "recording" ? Say(phrases::limits::kRequest) : unit}}));
     }
   }
 
@@ -106,47 +94,40 @@ class LimitFinder {
     const std::string args = ArgsText(operation->args);
     if (args.empty() || args.size() > kArgsMax) return;
     untried_ = true;
-    Add(
-        fmt::format("Priority {} assumes {} for {} {} ({}); nothing in this trace reaches that. "
-                    "Record next: that "
-                    "call on its own with each backend (`make_replay` packs it).",
-                    finding.global_rank, CellOfText(change->target), Code(operation->name, 60),
-                    args, CellOfText(change->source)));
+    Add(Say(phrases::limits::kUntriedKernel, {{"rank", finding.global_rank},
+                                              {"target", CellOfText(change->target)},
+                                              {"op", Code(operation->name, 60)},
+                                              {"args", args},
+                                              {"source", CellOfText(change->source)}}));
   }
 
   // A video model that gets more frames than it folds into a sequence of one.
   void Sequence() {
     const std::string& batch = in_.workload[findings::WorkloadPart::kBatch].value;
     if (batch.find("frames in one sequence") == std::string::npos) return;
-    Add("The trace does not show whether the model is meant to get that many frames: several of "
-        "them "
-        "share one attention sequence. Record next: a run with the `num_frames` of its "
-        "configuration.");
+    Add(Say(phrases::limits::kFramesInSequence));
   }
 
   void Instances() {
     if (!in_.slow_instance) return;
     const findings::SlowInstance& one = *in_.slow_instance;
-    const std::string_view what = one.of_gpu ? "GPU" : "host";
-    Add(fmt::format(
-        "{} takes {} of {} time per call, each of its {} siblings with the same "
-        "kernels {} (median); "
-        "no finding explains the difference of {}. Record next: {}.",
-        Code(one.module, 60), Ms(one.ms), what, one.siblings, Ms(one.usual_ms),
-        Ms(one.ms - one.usual_ms),
-        one.of_gpu
-            ? std::string("clocks and memory counters during these calls")
-            : fmt::format("three more passes after warm-up with {}", in_.context.how->stacks)));
+    Add(Say(phrases::limits::kSlowInstance,
+            {{"module", Code(one.module, 60)},
+             {"time", Ms(one.ms)},
+             {"gpu", one.of_gpu},
+             {"siblings", one.siblings},
+             {"usual", Ms(one.usual_ms)},
+             {"difference", Ms(one.ms - one.usual_ms)},
+             {"stacks", one.of_gpu ? "" : in_.context.how->stacks}}));
   }
 
   void EqualProducts() {
     const findings::Operation* calls = EqualCallsOf(in_);
     if (calls == nullptr) return;
-    Add(fmt::format(
-        "Equal calls of {} {} take {:.0f} to {:.0f} µs with the same kernel, probably because of "
-        "clocks or power [inferred], which a trace does not record. Record next: clocks and power "
-        "during about ten repeats.",
-        Code(calls->name, 60), ArgsText(calls->args), calls->min_us, calls->max_us));
+    Add(Say(phrases::limits::kUnequalCalls, {{"op", Code(calls->name, 60)},
+                                             {"args", ArgsText(calls->args)},
+                                             {"shortest", fmt::format("{:.0f}", calls->min_us)},
+                                             {"longest", fmt::format("{:.0f}", calls->max_us)}}));
   }
 
   bool HasQuality(std::string_view code) const {
@@ -159,10 +140,7 @@ class LimitFinder {
     constexpr double kComputes = 15;  // percent of the base
     const double computes_ms = static_cast<double>(in_.base.balance.computation_ns) / 1e6;
     if (!HasQuality("no_shapes") || in_.base.Percent(computes_ms) < kComputes) return;
-    Add(fmt::format(
-        "No shapes were recorded, so efficiency against the roofline is unknown, and savings of "
-        "kernels are estimated from their durations. Record next: the same steps with {}.",
-        in_.context.how->shapes));
+    Add(Say(phrases::limits::kNoShapes, {{"shapes", in_.context.how->shapes}}));
   }
 
   // Nothing to change has a place in the code.
@@ -170,10 +148,7 @@ class LimitFinder {
     const bool none = HasQuality("no_stacks");
     const bool told = HasQuality("silent_host");
     if (!none || told || in_.findings.empty() || findings::IsOfStart(in_)) return;
-    Add(fmt::format(
-        "No Python stacks were recorded, so no recommendation names a line of code. Record next: "
-        "one more short run with {}.",
-        in_.context.how->stacks));
+    Add(Say(phrases::limits::kNoPlaces, {{"stacks", in_.context.how->stacks}}));
   }
 
   const findings::Analysis& in_;

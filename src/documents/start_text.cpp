@@ -9,6 +9,8 @@
 
 #include "base/number_text.h"
 #include "documents/markdown_text.h"
+#include "phrases/ids/start.h"
+#include "phrases/phrase.h"
 
 namespace jarvis::documents {
 namespace {
@@ -24,20 +26,17 @@ std::string TooLittleSentence(const findings::Analysis& analysis) {
   const std::size_t named = std::min(kCallsNamed, found.calls.size());
   for (std::size_t i = 0; i < named; ++i) {
     const findings::OnceCall& call = found.calls[i];
-    calls += fmt::format("{}{} {}{}",
-                         i == 0           ? ""
-                         : i + 1 == named ? " and "
-                                          : ", ",
-                         Code(call.name, 60), Ms(call.ms),
-                         call.count == 1 ? "" : fmt::format(" ({} calls)", call.count));
+    if (i > 0) calls += i + 1 == named ? " " + Say(phrases::start::kAnd) + " " : ", ";
+    calls += Say(phrases::start::kCall,
+                 {{"name", Code(call.name, 60)},
+                  {"time", Ms(call.ms)},
+                  {"count", call.count == 1 ? "" : fmt::format("{}", call.count)}});
   }
-  const char* s = found.kernels == 1 ? "" : "s";
-  return fmt::format(
-      "{} kernel{} and {} of GPU work are too little to rank: no kernel runs often enough to show "
-      "what it usually costs. Start-up takes the host {}, once per process (longest: {}). Record "
-      "next: several steps of the steady work, with {}.",
-      found.kernels, s, Ms(found.gpu_ms), Ms(found.start_up_ms), calls,
-      analysis.context.how->warm_steps);
+  return Say(phrases::start::kTooLittle, {{"kernels", found.kernels},
+                                          {"gpu_time", Ms(found.gpu_ms)},
+                                          {"start_up", Ms(found.start_up_ms)},
+                                          {"calls", calls},
+                                          {"warm_steps", analysis.context.how->warm_steps}});
 }
 
 std::string RecordedSpanSentence(const findings::Analysis& analysis) {
@@ -50,13 +49,12 @@ std::string RecordedSpanSentence(const findings::Analysis& analysis) {
   std::vector<std::string> parts;
   for (const trace::Recording::Seen& one : span.start_up) {
     if (!one.ms || *one.ms < kLarge * span.before_work_ms || parts.size() == kCallsNamed) break;
-    parts.push_back(fmt::format("{} {}", CellOfText(one.what), Ms(*one.ms)));
+    parts.push_back(Say(phrases::start::kCall,
+                        {{"name", CellOfText(one.what)}, {"time", Ms(*one.ms)}, {"count", ""}}));
   }
-  const std::string before =
-      parts.empty() ? "" : fmt::format(" (among others: {})", fmt::join(parts, ", "));
-  return fmt::format(
-      "The profiler recorded {} of the process; its first GPU work begins after {}{}.",
-      Ms(span.length_ms), Ms(span.before_work_ms), before);
+  return Say(phrases::start::kRecordedSpan, {{"length", Ms(span.length_ms)},
+                                             {"before", Ms(span.before_work_ms)},
+                                             {"calls", fmt::format("{}", fmt::join(parts, ", "))}});
 }
 
 std::string CostlyGraphSentence(const findings::Analysis& analysis) {
@@ -64,38 +62,37 @@ std::string CostlyGraphSentence(const findings::Analysis& analysis) {
   const findings::GraphBuild& graph = *analysis.costly_graph;
   constexpr double kShown = 2;  // percent of the base
   if (!analysis.too_little && analysis.base.Percent(graph.build_ms) < kShown) return {};
-  return fmt::format(
-      "Building the GPU graph{} (capture, instantiation, destruction) took {}, more than {}: at "
-      "most "
-      "{} of launches. Build a graph once and replay it often enough to pay for that.",
-      graph.graphs == 1 ? "" : "s", Ms(graph.build_ms),
-      graph.replays == 1 ? std::string("the one recorded replay saves")
-                         : fmt::format("the {} recorded replays save", graph.replays),
-      Ms(graph.saves_ms));
+  return Say(phrases::start::kCostlyGraph, {{"graphs", graph.graphs},
+                                            {"build", Ms(graph.build_ms)},
+                                            {"replays", graph.replays},
+                                            {"saves", Ms(graph.saves_ms)}});
 }
 
 std::string StartTable(const findings::Analysis& analysis) {
-  MarkdownTable table({"Of the program's start", "Calls", "Time"});
+  MarkdownTable table({Say(phrases::start::kTable), Say(phrases::start::kTableCalls),
+                       Say(phrases::start::kTableTime)});
   const std::string dash(kAbsentText);
   if (const auto& found = analysis.too_little) {
-    table.Row({"GPU work", fmt::format("{}", found->kernels), Ms(found->gpu_ms)});
-    table.Row({"Start-up calls of the host", dash, Ms(found->start_up_ms)});
+    table.Row(
+        {Say(phrases::start::kGpuWork), fmt::format("{}", found->kernels), Ms(found->gpu_ms)});
+    table.Row({Say(phrases::start::kStartUpCalls), dash, Ms(found->start_up_ms)});
     for (const findings::OnceCall& call : found->calls)
       table.Row({Code(call.name, 60), fmt::format("{}", call.count), Ms(call.ms)});
   }
   if (const auto& span = analysis.recorded_span) {
-    table.Row({"Recorded", dash, Ms(span->length_ms)});
-    table.Row({"Before the first GPU work", dash, Ms(span->before_work_ms)});
+    table.Row({Say(phrases::start::kRecorded), dash, Ms(span->length_ms)});
+    table.Row({Say(phrases::start::kBeforeWork), dash, Ms(span->before_work_ms)});
     for (const trace::Recording::Seen& one : span->start_up) {
       if (one.ms) table.Row({CellOfText(one.what), fmt::format("{}", one.count), Ms(*one.ms)});
     }
   }
   if (const auto& graph = analysis.costly_graph) {
-    table.Row({"Building GPU graphs", fmt::format("{}", graph->graphs), Ms(graph->build_ms)});
-    table.Row({"Launches that their replays save, at most", fmt::format("{}", graph->replays),
+    table.Row(
+        {Say(phrases::start::kGraphs), fmt::format("{}", graph->graphs), Ms(graph->build_ms)});
+    table.Row({Say(phrases::start::kLaunchesSaved), fmt::format("{}", graph->replays),
                Ms(graph->saves_ms)});
   }
-  return table.empty() ? "" : "### The start\n\n" + table.text() + "\n";
+  return table.empty() ? "" : "### " + Say(phrases::start::kHeading) + "\n\n" + table.text() + "\n";
 }
 
 }  // namespace jarvis::documents

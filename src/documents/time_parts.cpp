@@ -11,6 +11,8 @@
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "ledger/books/step_bound.h"
+#include "phrases/ids/time.h"
+#include "phrases/phrase.h"
 #include "session/trace_frames.h"
 
 namespace jarvis::documents {
@@ -71,7 +73,7 @@ constexpr std::array<WordsOfLine, ledger::kIdleCauses> kIdleWords = {{
 std::string ProfilerPart(const findings::Analysis& analysis, const TimePart& part) {
   const double pauses = analysis.wall.known ? analysis.wall.profiler_ms : 0;
   if (analysis.base.Percent(pauses) < kLineShown || pauses > part.ms) return "";
-  return fmt::format(" (profiler overhead: {})", EachMs(analysis, pauses));
+  return " " + Say(phrases::time::kProfilerPart, {{"overhead", EachMs(analysis, pauses)}});
 }
 
 // By global rank, those that save something on their own.
@@ -114,27 +116,19 @@ std::vector<TimePart> Lines(const findings::Analysis& analysis) {
 }
 
 // Why models have no floor for them.
-std::string WhyUnassessed(const findings::Analysis& analysis) {
-  const trace::HowToRecord& how = *analysis.context.how;
+phrases::Phrase WhyUnassessed(const findings::Analysis& analysis) {
   const auto lacks = [&](std::string_view code) {
     return std::any_of(analysis.quality.begin(), analysis.quality.end(),
                        [&](const findings::Quality& one) { return one.code == code; });
   };
-  if (lacks("no_cpu_ops"))
-    return fmt::format("No ops were recorded, so kernels have no shapes. Record with {}.",
-                       OpsWithShapes(how));
+  if (lacks("no_cpu_ops")) return phrases::time::kNoOps;
   const bool replayed = std::any_of(analysis.quality.begin(), analysis.quality.end(),
                                     [](const findings::Quality& one) {
                                       return one.code == "gpu_graph_replay" && !one.record.empty();
                                     });
-  if (replayed)
-    return fmt::format(
-        "Kernels of a graph replay have no shapes. Record the graph capture as well, with {}.",
-        how.shapes);
-  if (lacks("no_shapes"))
-    return fmt::format("Ops were recorded without shapes. Record with {}.", how.shapes);
-  if (analysis.platform.empty()) return "The GPU is unknown. Name it with the argument `platform`.";
-  return "No performance model covers the ops that launch these kernels.";
+  if (replayed) return phrases::time::kReplayed;
+  if (lacks("no_shapes")) return phrases::time::kNoShapes;
+  return analysis.platform.empty() ? phrases::time::kNoGpu : phrases::time::kNoModel;
 }
 
 }  // namespace
@@ -148,8 +142,8 @@ bool HostHidesGpu(const findings::Analysis& analysis) {
 
 std::string OpsWithShapes(const trace::HowToRecord& how) {
   // Where one setting records both, its text says so.
-  return how.profiler.empty() ? fmt::format("{} and {}", how.ops, how.shapes)
-                              : std::string(how.ops);
+  if (!how.profiler.empty()) return std::string(how.ops);
+  return Say(phrases::time::kOpsAndShapes, {{"ops", how.ops}, {"shapes", how.shapes}});
 }
 
 std::string LineWords(ledger::WorkKind kind) {
@@ -173,7 +167,7 @@ std::vector<TimePart> TimeParts(const findings::Analysis& analysis, std::size_t 
       continue;
     }
     rest.ms += part.ms;
-    rest.name = ++in_rest == 1 ? part.name : "All other lines";
+    rest.name = ++in_rest == 1 ? part.name : Say(phrases::time::kOtherLines);
   }
   if (base.Percent(rest.ms) >= kRestOfLines) parts.push_back(std::move(rest));
   return parts;
@@ -181,7 +175,8 @@ std::vector<TimePart> TimeParts(const findings::Analysis& analysis, std::size_t 
 
 std::string FixesOf(const TimePart& part) {
   if (!part.fixes.empty()) return fmt::format("{}", fmt::join(part.fixes, ", "));
-  return part.hidden ? "hidden by the host" : part.assessed ? "" : "not assessed";
+  if (part.hidden) return Say(phrases::time::kHidden);
+  return part.assessed ? "" : Say(phrases::time::kNotAssessed);
 }
 
 std::string WallTimeTable(const findings::Analysis& analysis) {
@@ -199,23 +194,29 @@ std::string WallTimeTable(const findings::Analysis& analysis) {
 
 std::string UnassessedSentence(const findings::Analysis& analysis) {
   constexpr std::size_t kNamed = 3;
+  const trace::HowToRecord& how = *analysis.context.how;
   const std::vector<WorkKind> kinds = analysis.UnassessedKinds();
   if (kinds.empty() || HostHidesGpu(analysis)) return "";
   std::string names;
   for (std::size_t i = 0; i < std::min(kNamed, kinds.size()); ++i) {
     const auto at = static_cast<std::size_t>(kinds[i]);
-    const char* before = i == 0 ? "" : i + 1 == kinds.size() ? " and " : ", ";
     // A small rest of a line stands in no table.
     const bool told = analysis.covered[at] == 0 ||
                       std::any_of(analysis.uncovered.begin(), analysis.uncovered.end(),
                                   [&](const auto& line) { return line.work == kinds[i]; });
-    names += fmt::format("{}{}{}", before, told ? "" : "some ", kWorkWords[at].name);
-    if (told) names += fmt::format(" ({})", EachMs(analysis, analysis.UncoveredMs(kinds[i])));
+    if (i > 0) names += i + 1 == kinds.size() ? " " + Say(phrases::time::kAnd) + " " : ", ";
+    names += Say(phrases::time::kUnassessedKind,
+                 {{"part", !told},
+                  {"kind", kWorkWords[at].name},
+                  {"time", told ? EachMs(analysis, analysis.UncoveredMs(kinds[i])) : ""}});
   }
-  if (kinds.size() > kNamed) names += " and other kernels";
-  return fmt::format("{} of the {} could not be assessed: {}. {}",
-                     BaseShare(analysis, analysis.UnassessedMs()), analysis.base.unit, names,
-                     WhyUnassessed(analysis));
+  if (kinds.size() > kNamed) names += " " + Say(phrases::time::kOtherKernels);
+  return Say(phrases::time::kUnassessed,
+             {{"share", BaseShare(analysis, analysis.UnassessedMs())},
+              {"unit", analysis.base.unit},
+              {"kinds", names},
+              {"why", Say(WhyUnassessed(analysis),
+                          {{"ops", OpsWithShapes(how)}, {"shapes", how.shapes}})}});
 }
 
 }  // namespace jarvis::documents

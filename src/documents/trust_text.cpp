@@ -5,12 +5,12 @@
 #include <iterator>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "documents/limits_text.h"
 #include "documents/markdown_text.h"
 #include "findings/one/quality_absent.h"
 #include "findings/one/quality_scope.h"
+#include "phrases/ids/trust.h"
+#include "phrases/phrase.h"
 
 namespace jarvis::documents {
 namespace {
@@ -21,10 +21,12 @@ constexpr std::size_t kLinesTold = 5;
 constexpr double kReplayOff = 2;
 
 std::string QualityLine(const findings::Quality& one) {
-  std::string text = CellOfText(one.text);
-  if (!one.consequence.empty()) text += " " + CellOfText(one.consequence);
-  if (!one.record.empty()) text += " Record next: " + CellOfText(one.record) + ".";
-  return text;
+  const auto known = [](std::string_view text) {
+    return text.empty() ? std::string() : CellOfText(text);
+  };
+  return Say(phrases::trust::kQuality, {{"text", CellOfText(one.text)},
+                                        {"consequence", known(one.consequence)},
+                                        {"record", known(one.record)}});
 }
 
 }  // namespace
@@ -36,15 +38,12 @@ std::vector<std::string> TrustLines(const findings::Analysis& analysis) {
   }
   const findings::WallBase& wall = analysis.wall;
   if (analysis.cpu) {
-    lines.push_back(
-        "Savings are upper bounds measured in the trace: the whole time of what would go away.");
+    lines.push_back(Say(phrases::trust::kCpuSavings));
   } else if (!wall.known) {
-    lines.push_back("Savings are of GPU time: " + CellOfText(wall.why_not));
+    lines.push_back(Say(phrases::trust::kGpuTimeSavings, {{"why", CellOfText(wall.why_not)}}));
   } else if (std::abs(wall.replay_error_percent) >= kReplayOff) {
-    lines.push_back(fmt::format(
-        "Savings come from a simulation that reproduces the unchanged trace to within {}: "
-        "smaller savings are not reliable.",
-        Pct(std::abs(wall.replay_error_percent))));
+    lines.push_back(
+        Say(phrases::trust::kReplayOff, {{"error", Pct(std::abs(wall.replay_error_percent))}}));
   }
   std::vector<std::string> limits = RecommendationLimits(analysis);
   const std::size_t told = std::min(kQualitiesTold, kLinesTold - limits.size());
@@ -65,14 +64,9 @@ std::string TrustList(const findings::Analysis& analysis) {
 std::string SavingsNote(const findings::Analysis& analysis) {
   const findings::WallBase& wall = analysis.wall;
   if (!wall.known) return "";
-  return fmt::format(
-      "Savings are of wall time: the trace's dependencies are simulated with the change made. "
-      "Without "
-      "a change the simulation is off by {}{}.",
-      Pct(std::abs(wall.replay_error_percent)),
-      wall.matched_waits_percent > 0
-          ? fmt::format(" and explains {} of the host's waits", Pct(wall.matched_waits_percent))
-          : "");
+  const double waits = wall.matched_waits_percent;
+  return Say(phrases::trust::kSavingsNote, {{"error", Pct(std::abs(wall.replay_error_percent))},
+                                            {"waits", waits > 0 ? Pct(waits) : ""}});
 }
 
 }  // namespace jarvis::documents

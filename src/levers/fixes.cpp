@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "levers/catalogue_files.h"
 #include "levers/placeholders.h"
+#include "levers/text_member.h"
 
 namespace jarvis::levers {
 namespace {
@@ -19,56 +20,6 @@ namespace {
 using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::object;
-
-constexpr std::size_t kTextBytesMax = 2000;
-constexpr std::size_t kNameShown = 60;
-
-// Where in which file it is, for errors.
-struct At {
-  std::string_view file;
-  std::string_view id;  // empty: the file says it
-
-  tl::unexpected<Error> Bad(std::string_view key, std::string_view expected) const {
-    std::string place(file);
-    if (!id.empty()) place += fmt::format(", fix {}", OneLine(Utf8Prefix(id, kNameShown)));
-    if (!key.empty()) place += fmt::format(", \"{}\"", OneLine(Utf8Prefix(key, kNameShown)));
-    return Fail(ErrorCode::kBadValue, fmt::format("{}: expected {}", place, expected));
-  }
-};
-
-// A text, or the lines of one.
-Result<std::string> TextIn(const At& at, std::string_view key, const element& value) {
-  std::string text;
-  std::string_view line;
-  array lines;
-  if (value.get(line) == simdjson::SUCCESS) {
-    text = line;
-  } else if (value.get(lines) == simdjson::SUCCESS) {
-    for (const element item : lines) {
-      if (item.get(line) != simdjson::SUCCESS) return at.Bad(key, "a text or a list of texts");
-      if (!text.empty()) text += ' ';
-      text += line;
-    }
-  } else {
-    return at.Bad(key, "a text or a list of texts");
-  }
-  if (text.empty() || text != Trim(text) || text.size() > kTextBytesMax) {
-    return at.Bad(key,
-                  fmt::format("a text of 1 to {} bytes without blanks around it", kTextBytesMax));
-  }
-  if (text != OneLine(text)) return at.Bad(key, "a text without line ends and control characters");
-  if (!IsWellFormed(text)) return at.Bad(key, "{braces} and [[double brackets]] that are closed");
-  return text;
-}
-
-Result<object> ObjectIn(const At& at, simdjson::dom::parser* parser, std::string_view json) {
-  element document;
-  object fields;
-  if (ParseDom(parser, json, &document) != simdjson::SUCCESS ||
-      document.get(fields) != simdjson::SUCCESS)
-    return at.Bad("", "a JSON object");
-  return fields;
-}
 
 // A key of a file, and the member that its text goes to.
 struct TextKey {

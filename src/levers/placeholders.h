@@ -1,8 +1,11 @@
-// The {facts} that a fix's text names, and its [[optional parts]], which fall away unless all of
-// theirs are known.
+// The {facts} that a text names, its [[optional parts]], which fall away unless all of theirs are
+// known, and its {choices|of one|of others}: the first words stand where the fact is "1" or "true",
+// the second otherwise, with the fact for each # in them. One engine for the catalogue of fixes and
+// for phrases.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +25,14 @@ std::vector<Placeholder> PlaceholdersOf(std::string_view text);
 // outside of round brackets. A first sentence that is optional is followed by the next.
 std::vector<std::string> ShortFormFacts(std::string_view text);
 
-// Whether braces and double brackets are closed and not nested.
+// What stands for a placeholder; not `known`: an optional part with it falls away.
+struct Filling {
+  std::string text;
+  bool known = false;
+};
+std::string Fill(std::string_view text, const std::function<Filling(std::string_view key)>& of);
+
+// Whether braces and double brackets are closed and not nested, and choices have one or two ends.
 bool IsWellFormed(std::string_view text);
 
 }  // namespace jarvis::levers

@@ -139,13 +139,13 @@ TEST_CASE("what savings are of is named where it is not what times are of") {
   analysis.wall.known = true;
   analysis.wall.wall_ms = 70;
   analysis.wall.profiler_ms = 30;
-  CHECK(OfSavingBase(analysis) == " of the step without profiler overhead");
+  CHECK(OfSavingBase(analysis) == "of the step without profiler overhead");
   CHECK(SavingShare(analysis, 7) == "10.0%");
   // A step of which first calls are a large part says nothing of the next one.
   analysis.wall.profiler_ms = 0;
   analysis.wall.wall_ms = 60;
   analysis.wall.first_calls_ms = 40;
-  CHECK(OfSavingBase(analysis) == " of the step without one-time initialization");
+  CHECK(OfSavingBase(analysis) == "of the step without one-time initialization");
   CHECK(SavingShare(analysis, 6) == "10.0%");
   analysis.wall.wall_ms = 80;
   analysis.wall.first_calls_ms = 20;

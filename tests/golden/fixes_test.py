@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A user's words over the catalogue of fixes: they stand in the reports, what is wrong with them is
 refused, and whatever they say, no figure and no order changes: all texts of all fixes are replaced
-by random words, and the reports of both held against each other. Beside the bundled example on up
+by random words, and the reports of both held against each other. So are those of a program whose
+phrases are all reworded (reword_phrases.py), built beside ours. Beside the bundled example on up
 to five traces of $JARVIS_TEST_DATA/traces when they are there."""
 
 import json
@@ -16,11 +17,12 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import program  # noqa: E402
+from reword_phrases import MARK, reworded  # noqa: E402
 
-MARK = "qzx"  # in every word of ours here, and in no trace
 WORDS = {"catalogue": ("label", "evidence", "path_a", "path_b"), "actions": ("what", "why")}
 SAMPLES = ("bert-small-h100", "vgg13-h100", "triton-compiled", "timesformer-h100",
            "sam2-eager-a100")
+REWORDED = os.environ.get("JARVIS_REWORDED_BINARY")
 FIGURE = re.compile(r"\d+(?:\.\d+)?(?= ?(?:ms|%|us|µs)\b)")
 
 
@@ -38,17 +40,9 @@ def shipped():
     return texts
 
 
-def reworded(text, rng):
-    """Each word another one; facts and signs stay."""
-    def other(found):
-        return found[0] if found[1] else MARK + "".join(
-            rng.choice("abcdefgh") for _ in range(rng.randint(1, 9)))
-    return re.sub(r"(\{\w+\})|[A-Za-z_]\w*", other, text)
-
-
-def analyze(trace, out, extension=None, timeout=600):
+def analyze(trace, out, extension=None, timeout=600, binary=program.BINARY):
     more = ["--extension", str(extension)] if extension else []
-    return subprocess.run([program.BINARY, "analyze", str(trace), "--output-dir", str(out), *more],
+    return subprocess.run([binary, "analyze", str(trace), "--output-dir", str(out), *more],
                           capture_output=True, text=True, timeout=timeout,
                           env={**os.environ, "JARVIS_CACHE": "off"})
 
@@ -134,6 +128,21 @@ class Fixes(unittest.TestCase):
                     ran = analyze(trace, out, self.extension(fixes))
                     self.assertEqual(ran.returncode, 0, ran.stderr[-500:])
                 self.assertGreater(self.same_reports(ours, theirs), 5)
+
+    @unittest.skipUnless(REWORDED and os.path.exists(REWORDED),
+                         "no program with reworded phrases was built")
+    def test_reworded_phrases_change_no_figure_and_no_order(self):
+        for number, trace in enumerate(samples()):
+            with self.subTest(trace=str(trace)):
+                ours, theirs = self.folder / f"{number}a", self.folder / f"{number}b"
+                printed = []
+                for out, binary in ((ours, program.BINARY), (theirs, REWORDED)):
+                    ran = analyze(trace, out, binary=binary)
+                    self.assertEqual(ran.returncode, 0, ran.stderr[-500:])
+                    printed.append(" ".join(ran.stdout.split()).replace(str(out), "OUT"))
+                self.assertGreater(self.same_reports(ours, theirs), 5)
+                self.assertIn(MARK, printed[1].lower())
+                self.assertEqual(*(FIGURE.findall(text) for text in printed))
 
     def test_words_of_the_house_stand_in_the_reports(self):
         analyze(program.EXAMPLE, self.folder / "ours")
