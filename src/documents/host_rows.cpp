@@ -55,6 +55,8 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
   }
   if (cause.idle_ms > 0)
     table->Row({"GPU idle because of it", MsAndEach(analysis, IdleMs(analysis, cause))});
+  if (cause.gpu_ms > 0)
+    table->Row({"GPU time of what the checks compute", MsAndEach(analysis, cause.gpu_ms)});
   if (cause.behind_ms > 0)
     table->Row({"Of it right after the synchronizations", MsAndEach(analysis, cause.behind_ms)});
   if (cause.ramp && cause.until_ms > 0) {

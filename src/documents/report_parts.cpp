@@ -316,6 +316,7 @@ std::string HostTable(const findings::Analysis& analysis, const findings::Findin
   };
   row("Host time", cause.total_ms);
   row("GPU idle", IdleMs(analysis, cause));
+  row("GPU time of what the checks compute", cause.gpu_ms);
   row("Without any recorded event", cause.nothing_ms);
   if (cause.ramp) row("Idle at the start of the GPU work", cause.early_ms);
   if (cause.ramp && cause.until_ms > 0)
