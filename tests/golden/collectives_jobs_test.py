@@ -79,8 +79,9 @@ class Verdicts(Case):
         lever = verdict["levers"][0]
         self.assertRegex(lever["change"], r"`fp8_gemm_kernel.*before `combine`.*\[inferred: uneven "
                                           r"tokens per expert\].*starts last 52 of 58")
-        # Switches of engines that are not recorded are no advice.
-        self.assertNotIn("--enable", json.dumps(verdict))
+        # Switches are those of the engine that its kernels name, LightLLM, and of no other.
+        self.assertIn("LightLLM `--enable_decode_microbatch_overlap`", json.dumps(verdict))
+        self.assertNotIn("--enable-", json.dumps(verdict))
         # Each way has a bound of its own, and none of them is the whole line.
         self.within(verdict["then"][0]["path_a_at_most_ms"], 29.1)
         self.within(verdict["then"][0]["path_b_at_most_ms"], 18.2)
