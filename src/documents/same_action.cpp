@@ -7,6 +7,7 @@
 
 #include "documents/impact_text.h"
 #include "documents/markdown_text.h"
+#include "findings/one/host_cause.h"
 #include "findings/one/wall_plan.h"
 #include "levers/placeholders.h"
 
@@ -67,9 +68,15 @@ bool Covers(const Doing& first, const Doing& later) {
   return first.key == later.key || first.key == later.part_of;
 }
 
-// Of the host each place has work of its own, whatever the words for it are.
 bool Joins(const findings::Finding& finding) {
   return findings::BestWall(finding) != nullptr && !finding.one_off && finding.by_hand == nullptr;
+}
+// Of the host each place has work of its own, whatever the words for it are; what launches late
+// does so everywhere.
+bool JoinsOthers(const findings::Finding& finding) {
+  const bool place =
+      finding.host != nullptr && finding.host->kind != findings::HostCauseKind::kLaunchBound;
+  return Joins(finding) && !place;
 }
 
 void Add(const findings::Range& more, findings::Range* sum) {
@@ -114,7 +121,7 @@ std::vector<ActionGroup> ActionGroups(const findings::Analysis& analysis, std::s
     Doing doing = DoingOf(analysis, finding);
     std::size_t at = groups.size();
     for (std::size_t g = 0; g < groups.size() && at == groups.size(); ++g) {
-      const bool joins = Joins(finding) && finding.host == nullptr && Joins(*groups[g].front());
+      const bool joins = JoinsOthers(finding) && Joins(*groups[g].front());
       if (joins && Covers(doings[g], doing)) at = g;
     }
     if (at == groups.size()) {
