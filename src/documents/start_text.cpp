@@ -15,7 +15,7 @@
 namespace jarvis::documents {
 namespace {
 
-constexpr std::size_t kCallsNamed = 3;
+constexpr std::size_t kStartCallsNamed = 3;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ std::string TooLittleSentence(const findings::Analysis& analysis) {
   if (!analysis.too_little) return {};
   const findings::TooLittle& found = *analysis.too_little;
   std::string calls;
-  const std::size_t named = std::min(kCallsNamed, found.calls.size());
+  const std::size_t named = std::min(kStartCallsNamed, found.calls.size());
   for (std::size_t i = 0; i < named; ++i) {
     const findings::OnceCall& call = found.calls[i];
     if (i > 0) calls += i + 1 == named ? " " + Say(phrases::start::kAnd) + " " : ", ";
@@ -48,7 +48,8 @@ std::string RecordedSpanSentence(const findings::Analysis& analysis) {
   if (!analysis.too_little && (analysis.base.count > 1 || !told)) return {};
   std::vector<std::string> parts;
   for (const trace::Recording::Seen& one : span.start_up) {
-    if (!one.ms || *one.ms < kLarge * span.before_work_ms || parts.size() == kCallsNamed) break;
+    if (!one.ms || *one.ms < kLarge * span.before_work_ms || parts.size() == kStartCallsNamed)
+      break;
     parts.push_back(Say(phrases::start::kCall,
                         {{"name", CellOfText(one.what)}, {"time", Ms(*one.ms)}, {"count", ""}}));
   }
