@@ -47,10 +47,6 @@ constexpr double kCategoryShown = 5;         // percent of the base, without a f
 // A path of a card: its text, unless the action above says just that, and what it saves.
 std::string PathLine(const FindingText& text, char letter) {
   const std::string& path = letter == 'A' ? text.path_a : text.path_b;
-  if (path == kNoPath) {
-    return letter == 'A' ? "No change of the model is known to help."
-                         : "No setting is known that does this.";
-  }
   std::string saves = letter == 'A' ? text.saves_a : text.saves_b;
   if (letter == 'B' && !saves.empty() && saves == text.saves_a) saves = "Saves the same.";
   const bool above = text.chosen == letter && path == text.action;
@@ -214,8 +210,10 @@ std::string Fair::Card(const findings::Finding& finding) const {
                                  finding.global_rank, text.title);
   card += fmt::format("**Issue**: {}  \n", text.insight);
   card += fmt::format("**Action**: {}  \n", &head == &finding ? text.action : SameAction(head));
-  card += fmt::format("**Path A** (the model's code may change): {}  \n", PathLine(text, 'A'));
-  card += fmt::format("**Path B** (the model stays as it is): {}  \n", PathLine(text, 'B'));
+  if (text.path_a != kNoPath)
+    card += fmt::format("**Path A** (the model's code may change): {}  \n", PathLine(text, 'A'));
+  if (text.path_b != kNoPath || text.path_a == kNoPath)  // one of them is always there
+    card += fmt::format("**Path B** (the model stays as it is): {}  \n", PathLine(text, 'B'));
   card += fmt::format("**Impact**: {}  \n", ImpactSentence(analysis_, finding, nullptr));
   card += fmt::format("\xE2\x86\x92 *See [Detailed Analysis: {}](#{}) for details*\n\n",
                       CellOfText(SectionOf(analysis_, finding)), Anchor(finding.id));
