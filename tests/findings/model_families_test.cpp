@@ -255,6 +255,21 @@ TEST_CASE(
     CHECK(Of(other, WorkloadPart::kPhase).find(kNoPassRecorded) == std::string::npos);
     CHECK(other.Quality("no_pass") == nullptr);
   }
+  // Random numbers are masks where their ops say so.
+  const auto drawn = [&](const char* op) {
+    Script script;
+    for (int i = 0; i < 4; ++i) {
+      script.Op(op,
+                "void at::native::distribution_elementwise_grid_stride_kernel<float, 4>(long, "
+                "at::PhiloxCudaState)",
+                50, "[[8,512,1024]]", "float", 1);
+      script.Op("aten::add", kAdd, 10, "[[1024,1024],[1024,1024]]", "float", 2);
+    }
+    return Analyze(script.text());
+  };
+  CHECK(Of(drawn("layer_1/dropout/uniform_"), WorkloadPart::kPhase).starts_with(kNoPassRecorded));
+  CHECK(Of(drawn("sampler/uniform_"), WorkloadPart::kPhase).find(kNoPassRecorded) ==
+        std::string::npos);
 }
 
 }  // namespace
