@@ -306,8 +306,9 @@ class HostFindingMaker {
 
   // Waits behind which nothing is queued.
   void Waits() {
-    const IntervalSet<std::int64_t> checked = Checks();
-    OtherWaits(checked);
+    FoundWaits found = FindWaitPlaces(e_, ledger_);
+    const IntervalSet<std::int64_t> checked = Checks(std::move(found.checks));
+    OtherWaits(std::move(found.others), checked);
   }
 
   bool AreMany(const HostCause& cause) const {
@@ -318,8 +319,7 @@ class HostFindingMaker {
 
   // A check that is deleted computes nothing, waits for nothing and issues no op, whatever else
   // stays as it is. Returns the host time of what goes.
-  IntervalSet<std::int64_t> Checks() {
-    WaitPlaces found = FindWaitPlaces(e_, ledger_, WaitsOf::kChecks);
+  IntervalSet<std::int64_t> Checks(WaitPlaces found) {
     IntervalSet<std::int64_t> host = Union(std::move(found.read_host));
     IntervalSet<std::int64_t> late;
     for (const IdlePhase& phase : ledger_.phases)
@@ -344,8 +344,7 @@ class HostFindingMaker {
   // Where each wait has a few small kernels only, these are late as well, and both go when such
   // work is done at once and without reading results between. `checked`: host time that goes
   // anyway.
-  void OtherWaits(const IntervalSet<std::int64_t>& checked) {
-    WaitPlaces found = FindWaitPlaces(e_, ledger_, WaitsOf::kOthers);
+  void OtherWaits(WaitPlaces found, const IntervalSet<std::int64_t>& checked) {
     HostCause cause;
     cause.kind = HostCauseKind::kWaits;
     cause.count = found.count;

@@ -32,25 +32,29 @@ class PlaceFinder {
   explicit PlaceFinder(const HostEvidence& evidence)
       : e_(evidence), events_(evidence.trace.events()), tree_(evidence.trace.tree()) {}
 
-  WaitPlaces Run(const IdleLedger& ledger, WaitsOf waits) {
+  FoundWaits Run(const IdleLedger& ledger) {
+    FoundWaits found;
     for (std::size_t g = 0; g < ledger.wait_ms.size(); ++g) {
       if (!(ledger.wait_ms[g] > 0)) continue;
       const WaitKind kind = KindOf(e_.host.waits[g]);
-      if ((kind == WaitKind::kCheck) != (waits == WaitsOf::kChecks)) continue;
-      Add(e_.host.waits[g], kind, ledger.wait_ms[g]);
-      out_.count += ledger.waited[g];
+      WaitPlaces& of_kind = kind == WaitKind::kCheck ? found.checks : found.others;
+      Add(e_.host.waits[g], kind, ledger.wait_ms[g], &of_kind);
+      of_kind.count += ledger.waited[g];
     }
-    std::stable_sort(out_.places.begin(), out_.places.end(),
-                     [](const HostPlace& a, const HostPlace& b) { return a.idle_ms > b.idle_ms; });
-    return std::move(out_);
+    for (WaitPlaces* waits : {&found.checks, &found.others}) {
+      std::stable_sort(
+          waits->places.begin(), waits->places.end(),
+          [](const HostPlace& a, const HostPlace& b) { return a.idle_ms > b.idle_ms; });
+    }
+    return found;
   }
 
  private:
-  void Add(const analysis::WaitGroup& group, WaitKind kind, double idle_ms) {
+  void Add(const analysis::WaitGroup& group, WaitKind kind, double idle_ms, WaitPlaces* out) const {
     for (const EventIndex call : group.calls) {
       if (!e_.scope.Has(events_[call].ts_ns)) continue;
-      out_.waits.calls.push_back(call);
-      if (FetchesValue(kind)) AddRead(call, kind);
+      out->waits.calls.push_back(call);
+      if (FetchesValue(kind)) AddRead(call, kind, out);
     }
     HostPlace place;
     place.name = group.op.empty() ? group.call : group.op + " (" + group.call + ")";
@@ -60,16 +64,16 @@ class PlaceFinder {
     place.ms = MillisOf(group.total_ns);
     place.idle_ms = idle_ms;
     place.wait = kind;
-    out_.total_ms += place.ms;
-    out_.behind_ms += idle_ms;
-    out_.places.push_back(std::move(place));
+    out->total_ms += place.ms;
+    out->behind_ms += idle_ms;
+    out->places.push_back(std::move(place));
   }
 
   bool IsOp(EventIndex e) const {
     return e != kNoEvent && events_[e].kind == trace::EventKind::kCpuOp;
   }
 
-  void AddRead(EventIndex call, WaitKind kind) {
+  void AddRead(EventIndex call, WaitKind kind, WaitPlaces* out) const {
     EventIndex op = tree_.parent(call);
     if (!IsOp(op)) return;
     // `is_nonzero` of `item` of `_local_scalar_dense`: one value. A check holds what it computes.
@@ -78,17 +82,17 @@ class PlaceFinder {
          above = tree_.parent(above)) {
       if (tree_.GpuBelow(above).size() == work || IsCheck(events_.name(above))) op = above;
     }
-    AddOp(op);
+    AddOp(op, out);
     if (kind != WaitKind::kCheck) return;
     ForOpsBefore(call, [&](EventIndex before) {
-      if (IsOfCheck(events_.name(before))) AddOp(before);
+      if (IsOfCheck(events_.name(before))) AddOp(before, out);
       return !IsCheck(events_.name(before));
     });
   }
-  void AddOp(EventIndex op) {
-    out_.read_host.push_back({events_[op].ts_ns, events_[op].end_ns()});
+  void AddOp(EventIndex op, WaitPlaces* out) const {
+    out->read_host.push_back({events_[op].ts_ns, events_[op].end_ns()});
     const auto gpu = tree_.GpuBelow(op);
-    out_.read_gpu.events.insert(out_.read_gpu.events.end(), gpu.begin(), gpu.end());
+    out->read_gpu.events.insert(out->read_gpu.events.end(), gpu.begin(), gpu.end());
   }
 
   // The last few ops of its thread that began before a call, backward, as long as `use` asks for
@@ -148,13 +152,12 @@ class PlaceFinder {
   const HostEvidence& e_;
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
-  WaitPlaces out_;
 };
 
 }  // namespace
 
-WaitPlaces FindWaitPlaces(const HostEvidence& evidence, const IdleLedger& ledger, WaitsOf waits) {
-  return PlaceFinder(evidence).Run(ledger, waits);
+FoundWaits FindWaitPlaces(const HostEvidence& evidence, const IdleLedger& ledger) {
+  return PlaceFinder(evidence).Run(ledger);
 }
 
 }  // namespace jarvis::findings

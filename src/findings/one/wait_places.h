@@ -13,10 +13,6 @@
 
 namespace jarvis::findings {
 
-// Checks whether values are as they should be can go as they are; other waits are for values that
-// are needed.
-enum class WaitsOf : std::uint8_t { kChecks, kOthers };
-
 struct WaitPlaces {
   std::vector<HostPlace> places;  // by the idle time that follows, the most first
   double total_ms = 0;            // of the waits
@@ -29,8 +25,14 @@ struct WaitPlaces {
   analysis::RemoveGpu read_gpu;
 };
 
+// Checks whether values are as they should be can go as they are; other waits are for values that
+// are needed.
+struct FoundWaits {
+  WaitPlaces checks, others;
+};
+
 // Groups of waits that no idle time follows are left out, and so are calls outside of the scope.
 // Pure.
-WaitPlaces FindWaitPlaces(const HostEvidence& evidence, const IdleLedger& ledger, WaitsOf waits);
+FoundWaits FindWaitPlaces(const HostEvidence& evidence, const IdleLedger& ledger);
 
 }  // namespace jarvis::findings
