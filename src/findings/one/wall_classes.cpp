@@ -79,14 +79,8 @@ double MostHidden(const Analysis& analysis, const Finding& finding) {
   const auto advises = [&](Advice advice) { return Advises(finding.path_a, advice); };
   const bool hides = advises(Advice::kOverlapMicroBatches) ||
                      advises(Advice::kOverlapCommunication) || advises(Advice::kOverlapAllToAll);
-  if (!hides) return std::numeric_limits<double>::infinity();
-  const ledger::WallBook& wall = analysis.frames->books.wall;
-  std::int64_t ns = 0;
-  for (int k = 0; k < ledger::kWorkKinds; ++k) {
-    const auto kind = static_cast<ledger::WorkKind>(k);
-    if (!ledger::IsCommunication(kind) && kind != ledger::WorkKind::kHostCopy) ns += wall.Of(kind);
-  }
-  return MillisOf(ns);
+  return hides ? MillisOf(analysis.frames->books.computing_ns())
+               : std::numeric_limits<double>::infinity();
 }
 
 void Leave(double left_ms, WayOut* way, Range* ms) {

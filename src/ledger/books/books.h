@@ -117,6 +117,11 @@ struct HostBook {
 };
 
 struct Books {
+  // While own work runs that is neither exposed communication nor an exposed copy of the host.
+  std::int64_t computing_ns() const {
+    return gpu.busy_ns - wall.communication_ns() - wall.Of(WorkKind::kHostCopy);
+  }
+
   WallBook wall;
   GpuBook gpu;
   HostBook host;

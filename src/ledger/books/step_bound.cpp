@@ -51,7 +51,7 @@ StepBound BoundOf(const analysis::BaseOfTime& base, const Books& books, std::int
   }
   const std::int64_t communication = books.wall.communication_ns();
   const std::int64_t copies = books.wall.Of(WorkKind::kHostCopy);
-  const std::int64_t computing = books.gpu.busy_ns - communication - copies;
+  const std::int64_t computing = books.computing_ns();
   const bool largest = communication >= computing && communication >= idle;
   std::int64_t host = std::min(books.host.alone_ns, all);
   const auto percent = [&](std::int64_t ns) {
