@@ -134,6 +134,15 @@ std::string WithoutEmphasis(std::string text) {
   return text;
 }
 
+std::string Enumerated(std::span<const std::string> parts, std::string_view last) {
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) text += i + 1 == parts.size() ? " " + std::string(last) + " " : ", ";
+    text += parts[i];
+  }
+  return text;
+}
+
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> candidates) {
   return std::find(candidates.begin(), candidates.end(), text) != candidates.end();
 }

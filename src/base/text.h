@@ -27,6 +27,8 @@ constexpr std::string_view Trim(std::string_view text) {
 // Without marks of bold type ("**"), which say nothing where they are not rendered.
 std::string WithoutEmphasis(std::string text);
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> candidates);
+// "a", "a and b", "a, b and c", with the word for "and".
+std::string Enumerated(std::span<const std::string> parts, std::string_view last = "and");
 
 // In the order in which people read names: numbers in them by their value ("a2" before "a10").
 bool NaturallyBefore(std::string_view a, std::string_view b);

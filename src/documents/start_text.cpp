@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/number_text.h"
+#include "base/text.h"
 #include "documents/markdown_text.h"
 #include "phrases/ids/start.h"
 #include "phrases/phrase.h"
@@ -22,20 +23,18 @@ constexpr std::size_t kStartCallsNamed = 3;
 std::string TooLittleSentence(const findings::Analysis& analysis) {
   if (!analysis.too_little) return {};
   const findings::TooLittle& found = *analysis.too_little;
-  std::string calls;
-  const std::size_t named = std::min(kStartCallsNamed, found.calls.size());
-  for (std::size_t i = 0; i < named; ++i) {
+  std::vector<std::string> calls;
+  for (std::size_t i = 0; i < std::min(kStartCallsNamed, found.calls.size()); ++i) {
     const findings::OnceCall& call = found.calls[i];
-    if (i > 0) calls += i + 1 == named ? " " + Say(phrases::start::kAnd) + " " : ", ";
-    calls += Say(phrases::start::kCall,
-                 {{"name", Code(call.name, 60)},
-                  {"time", Ms(call.ms)},
-                  {"count", call.count == 1 ? "" : fmt::format("{}", call.count)}});
+    calls.push_back(Say(phrases::start::kCall,
+                        {{"name", Code(call.name, 60)},
+                         {"time", Ms(call.ms)},
+                         {"count", call.count == 1 ? "" : fmt::format("{}", call.count)}}));
   }
   return Say(phrases::start::kTooLittle, {{"kernels", found.kernels},
                                           {"gpu_time", Ms(found.gpu_ms)},
                                           {"start_up", Ms(found.start_up_ms)},
-                                          {"calls", calls},
+                                          {"calls", Enumerated(calls, Say(phrases::start::kAnd))},
                                           {"warm_steps", analysis.context.how->warm_steps}});
 }
 

@@ -125,11 +125,12 @@ class CaptureReader {
 
 // "`a` in `f`, `b` and 3 places more"
 std::string PlacesClause(const std::vector<Obstacle>& places) {
-  std::string text;
+  std::vector<std::string> parts;
   for (std::size_t i = 0; i < std::min(places.size(), kStopsTold); ++i)
-    text += (i == 0 ? "" : i + 1 == places.size() ? " and " : ", ") + places[i].place;
-  const std::size_t more = places.size() - std::min(places.size(), kStopsTold);
-  return more == 0 ? text : text + fmt::format(" and {} place{} more", more, more == 1 ? "" : "s");
+    parts.push_back(places[i].place);
+  if (const std::size_t more = places.size() - parts.size(); more > 0)
+    parts.push_back(fmt::format("{} place{} more", more, more == 1 ? "" : "s"));
+  return Enumerated(parts);
 }
 
 // "`a` in `f`, which waits for the GPU: pass no mask; `b` ..."

@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
+#include "base/text.h"
 #include "findings/one/structure_maker.h"
 
 namespace jarvis::findings {
@@ -88,24 +87,22 @@ WideWork WideWorkOf(const Calls& calls, const ledger::KindsOfWork& kinds) {
   return out;
 }
 
-// The kinds with most of the time that a change takes along, `most` of them.
-std::string NamesOf(const WideWork& work, bool products) {
+// The kinds with most of the time that a change takes along beside products.
+std::string NamesOf(const WideWork& work) {
   constexpr std::size_t kNamed = 3;
   constexpr double kNamedPart = 0.03;  // of the GPU's time
   std::vector<std::pair<double, WorkKind>> kinds;
   for (int k = 0; k < ledger::kWorkKinds; ++k) {
     const auto kind = static_cast<WorkKind>(k);
-    if (kind == WorkKind::kProduct && !products) continue;
+    if (kind == WorkKind::kProduct) continue;
     if (work.ns(kind) > kNamedPart * work.all_ns) kinds.emplace_back(-work.ns(kind), kind);
   }
   std::sort(kinds.begin(), kinds.end());
   if (kinds.size() > kNamed) kinds.resize(kNamed);
-  std::string text;
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    const char* before = i == 0 ? "" : i + 1 == kinds.size() ? " and " : ", ";
-    text += fmt::format("{}{}", before, ledger::WorkKindText(kinds[i].second));
-  }
-  return text;
+  std::vector<std::string> names;
+  for (const auto& [ns, kind] : kinds)
+    names.emplace_back(ledger::WorkKindText(kind));
+  return Enumerated(names);
 }
 
 void AddRange(const Range& more, Range* sum) {
@@ -113,14 +110,14 @@ void AddRange(const Range& more, Range* sum) {
     (*sum).*x += more.*x;
 }
 
-// Path A takes more work along than what the finding is about.
-void TakeAlong(const Calls& calls, std::vector<EventIndex> gpu, const Range& part, Finding* f) {
-  if (gpu.empty()) return;
-  const Finding more =
+// Path A takes more work along than what the finding is about. Returns a finding of that work.
+Finding TakeAlong(const Calls& calls, std::vector<EventIndex> gpu, const Range& part, Finding* f) {
+  Finding more =
       StructureFinding(calls, *f->rule, "Precision", f->subject, std::move(gpu), part, {}, {});
   AddRange(*more.savings_ms, &f->change_a->savings_ms);
   f->path_a.front().savings_ms = f->change_a->savings_ms;
-  f->change_a->parts.push_back(more.change_a->parts.front());
+  if (more.count > 0) f->change_a->parts.push_back(more.change_a->parts.front());
+  return more;
 }
 
 // What a finding sizes for products alone is done by autocast, which runs the whole forward pass in
@@ -136,7 +133,7 @@ void WidenToForward(const Calls& calls, WideWork work, Finding* f) {
                   [&](EventIndex e) { return std::binary_search(own.begin(), own.end(), e); });
     TakeAlong(calls, std::move(work.of[w]), kAutocastParts[w], f);
   }
-  if (const std::string also = NamesOf(work, false); !also.empty() && tf32)
+  if (const std::string also = NamesOf(work); !also.empty() && tf32)
     f->patterns.front().facts.push_back(StructureWords("also", also));
 }
 
@@ -159,12 +156,10 @@ std::optional<Finding> NarrowerPrecision(const Calls& calls, WideWork work,
       StructureFinding(calls, Pattern::kNarrowerPrecision, "Precision", subject,
                        std::move(products), kAutocastParts.front(), target, std::move(facts));
   for (std::size_t w = 1; w < kWorks; ++w) {
-    const Finding rest = StructureFinding(calls, Pattern::kNarrowerPrecision, "Precision", subject,
-                                          work.of[w], kAutocastParts[w], target, {});
+    const Finding rest = TakeAlong(calls, std::move(work.of[w]), kAutocastParts[w], &f);
     f.time_ms += rest.time_ms;
     f.exclusive_ms += rest.exclusive_ms;
     f.count += rest.count;
-    TakeAlong(calls, std::move(work.of[w]), kAutocastParts[w], &f);
   }
   f.upper_bound_ms = f.exclusive_ms;
   f.savings_ms = f.change_a->savings_ms;
