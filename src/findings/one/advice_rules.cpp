@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <span>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.h"
 #include "findings/one/estimates.h"
@@ -321,15 +323,11 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
   return {Advice::kOverlapHostWork};
 }
 
-// The places that wait most; a longer list says no more.
-constexpr std::size_t kPlacesNamed = 4;
-
 std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
   struct Way {
     Advice advice;
     double idle_ms = 0;
-    std::string names = {};
-    std::size_t places = 0;
+    std::vector<std::string> names = {};  // the one that waits most first
   };
   // What is read back, then what is sent.
   Way ways[] = {{Advice::kAvoidScalars},
@@ -344,9 +342,8 @@ std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
     Way& way = ways[static_cast<std::size_t>(place.wait) - 1];
     way.idle_ms += place.idle_ms;
     const std::string name = "`" + place.name.substr(0, place.name.find(" (")) + "`";
-    if (way.names.find(name) != std::string::npos) continue;
-    if (++way.places > kPlacesNamed) continue;
-    way.names += (way.names.empty() ? "" : ", ") + name;
+    if (std::find(way.names.begin(), way.names.end(), name) == way.names.end())
+      way.names.push_back(name);
   }
   const double read_ms = ways[0].idle_ms + ways[1].idle_ms + ways[2].idle_ms + ways[4].idle_ms;
   const bool sent_first = ways[3].idle_ms > read_ms;
@@ -358,10 +355,12 @@ std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
   std::vector<Remedy> out;
   for (const Way& way : ways) {
     if (way.idle_ms <= 0 || way.idle_ms < limits::kWaitWayShare / 100 * all_ms) continue;
-    const std::string more = way.places > kPlacesNamed
-                                 ? fmt::format(" and {} more ops", way.places - kPlacesNamed)
-                                 : std::string();
-    out.push_back({way.advice, {}, {{"waits", way.names + more, "words"}}});
+    constexpr std::size_t kNamed = 4;  // a longer list says no more
+    const std::span<const std::string> names(way.names);
+    std::string waits =
+        fmt::format("{}", fmt::join(names.first(std::min(kNamed, names.size())), ", "));
+    if (names.size() > kNamed) waits += fmt::format(" and {} more ops", names.size() - kNamed);
+    out.push_back({way.advice, {}, {{"waits", std::move(waits), "words"}}});
   }
   if (out.empty()) out.push_back({Advice::kAvoidSyncs, {}, {}});
   return out;

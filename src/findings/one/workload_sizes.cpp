@@ -395,15 +395,17 @@ class SizeFinder {
   static bool IsToPrompts(const AttentionSizes& one) {
     return one.keys > 0 && one.keys <= 16 && one.queries >= 64 * one.keys;
   }
-  // Prompts over the image, the image over prompts, or prompts among themselves. Only a mask
-  // decoder has both of the first; a decoder of text has new tokens over its cache alone.
-  bool IsOfMaskDecoder(const AttentionSizes& one) const {
+  // Prompts over the image and the image over prompts: only a mask decoder has both; a decoder of
+  // text has new tokens over its cache alone.
+  bool HasMaskDecoder() const {
     const auto& all = out_.attentions;
-    const bool both_ways = std::any_of(all.begin(), all.end(),
-                                       [](const auto& other) { return other.IsOfPrompts(); }) &&
-                           std::any_of(all.begin(), all.end(), IsToPrompts);
+    return std::any_of(all.begin(), all.end(), [](const auto& one) { return one.IsOfPrompts(); }) &&
+           std::any_of(all.begin(), all.end(), IsToPrompts);
+  }
+  // With one: what it does with its prompts, them among themselves too.
+  static bool IsWithPrompts(const AttentionSizes& one) {
     const bool among = one.queries <= 16 && one.keys == one.queries;
-    return both_ways && (one.IsOfPrompts() || IsToPrompts(one) || among);
+    return one.IsOfPrompts() || IsToPrompts(one) || among;
   }
 
   // The heads with the most time, and of them the longest; none where most of the time of attention
@@ -415,9 +417,10 @@ class SizeFinder {
     for (const NamedWork& kernel : facts_.kernels) {
       if (kernel.kind == ledger::WorkKind::kAttention) kernels_us += kernel.us;
     }
+    const bool masks = HasMaskDecoder();
     std::map<std::pair<std::int64_t, std::int64_t>, double> alike_us;  // by heads and their size
     for (const AttentionSizes& one : out_.attentions) {
-      if (IsOfMaskDecoder(one)) {
+      if (masks && IsWithPrompts(one)) {
         if (one.fused) kernels_us -= one.gpu_us;
         continue;
       }
@@ -428,7 +431,7 @@ class SizeFinder {
     std::optional<std::size_t> longest;
     for (std::size_t i = 0; i < out_.attentions.size(); ++i) {  // the longest first
       const AttentionSizes& one = out_.attentions[i];
-      if (IsOfMaskDecoder(one)) continue;
+      if (masks && IsWithPrompts(one)) continue;
       const double us = alike(one);
       if (!longest || us > alike(out_.attentions[*longest])) longest = i;
       const bool own = out_.hidden && one.heads * one.head == *out_.hidden;
@@ -440,10 +443,8 @@ class SizeFinder {
     if (!longest) return;
     // The width of a mask decoder is not that of the encoder before it.
     const AttentionSizes& most = out_.attentions[*longest];
-    const bool masks = std::any_of(out_.attentions.begin(), out_.attentions.end(),
-                                   [&](const auto& one) { return IsOfMaskDecoder(one); });
     if (masks && out_.hidden && most.heads * most.head != *out_.hidden) out_.hidden.reset();
-    const double us = alike(out_.attentions[*longest]);
+    const double us = alike(most);
     if (us < kAttentionShare * std::max(kernels_us, all_us)) return;
     if (us >= kComponentShare * facts_.ComputeUs() || us >= kMostOf * all_us) out_.main = longest;
   }
