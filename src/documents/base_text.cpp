@@ -132,10 +132,6 @@ std::optional<StepSpread> SpreadOf(const findings::Analysis& analysis) {
   return spread;
 }
 
-}  // namespace
-
-namespace {
-
 // Of several: what each figure is per; empty: there is one.
 std::string RepeatedUnit(const findings::Analysis& analysis) {
   return analysis.base.count <= 1 ? std::string() : analysis.base.unit;

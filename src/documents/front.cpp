@@ -136,11 +136,11 @@ std::string Saves(std::string_view saving) {
   return Say(phrases::front::kSaves, {{"saving", saving}});
 }
 
-std::string SavesOnTop(std::string_view after, std::string_view alone) {
+std::string SavesOnTop(const FixRow& row, std::string_view alone) {
   // "13.7 ms (8.9%) once priority 1 is done" says what it is on top of.
-  const bool told = after.find(" once ") != std::string_view::npos;
+  const bool told = !row.findings.empty() && !row.findings.front()->shows_after.empty();
   return Say(told ? phrases::front::kSavesOnce : phrases::front::kSavesOnTop,
-             {{"after", after}, {"alone", alone}});
+             {{"after", row.after}, {"alone", alone}});
 }
 
 }  // namespace
@@ -150,7 +150,7 @@ std::string WaySaves(const FixRow& row, const FixWay& way) {
   const bool first = &way == &row.ways.front();
   if (!first) return Saves(way.saves);
   const bool told = row.after.find(way.saves) != std::string::npos;
-  return told ? Saves(row.after) : SavesOnTop(row.after, way.saves);
+  return told ? Saves(row.after) : SavesOnTop(row, way.saves);
 }
 
 std::string SavesSentence(const FixRow& row) {
@@ -163,7 +163,7 @@ std::string SavesSentence(const FixRow& row) {
   // "up to 3.1 ms" of "up to 3.1 ms (upper bound)": told again only where it is another figure.
   const std::string_view figure = std::string_view(row.alone).substr(0, row.alone.find(" ("));
   if (row.after.find(figure) != std::string::npos) return Saves(row.after);
-  if (row.after.find('%') != std::string::npos) return SavesOnTop(row.after, figure);
+  if (row.after.find('%') != std::string::npos) return SavesOnTop(row, figure);
   return Say(phrases::front::kSavesBoth, {{"alone", row.alone}, {"after", row.after}});
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <vector>
+
 namespace jarvis::trace {
 namespace {
 

@@ -9,6 +9,7 @@
 #include "analysis/host/runtime_calls.h"
 #include "base/interval.h"
 #include "base/median.h"
+#include "base/number_text.h"
 #include "base/text.h"
 #include "trace/by_name.h"
 
@@ -52,11 +53,8 @@ bool IsStartUpCall(std::string_view name) {
          NamePart(name, "FuncSet");
 }
 
-double LengthMs(const CallSpans& spans) {
-  std::int64_t ns = 0;
-  for (const auto& span : Union(CallSpans(spans)))
-    ns += span.end - span.start;
-  return static_cast<double>(ns) / 1e6;
+double LengthMs(CallSpans spans) {
+  return MillisOf(Length(Union(std::move(spans))));
 }
 
 struct StartUpCalls {
@@ -107,9 +105,9 @@ std::optional<TooLittle> FindTooLittle(const session::LoadedTrace& trace,
   }
   found.gpu_ms = trace.timeline()->busy / 1000;
   StartUpCalls calls = StartUpCallsOf(events, first_calls);
-  found.start_up_ms = LengthMs(calls.start);
+  found.start_up_ms = LengthMs(std::move(calls.start));
   if (found.kernels == 0 || found.start_up_ms < found.gpu_ms ||
-      found.start_up_ms < LengthMs(calls.all) / 2) {
+      found.start_up_ms < LengthMs(std::move(calls.all)) / 2) {
     return std::nullopt;
   }
   for (auto& [name, call] : calls.once) {

@@ -60,7 +60,7 @@ void TellFragment(const WorkloadFacts& facts, Workload* out) {
       {casts_us, "casts"}};
   parts.emplace_back(facts.ComputeUs() - masks.us - random_us - updates_us - casts_us,
                      "element-wise kernels and copies");
-  std::erase_if(parts, [&](const auto& part) { return part.first < 0.005 * facts.ComputeUs(); });
+  std::erase_if(parts, [&](const auto& part) { return part.first < kStray * facts.ComputeUs(); });
   std::sort(parts.rbegin(), parts.rend());
   std::vector<std::string> texts;
   for (const auto& [us, what] : parts)
