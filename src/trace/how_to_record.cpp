@@ -113,8 +113,13 @@ constexpr HowToRecord kRows[] = {
 }  // namespace
 
 const HowToRecord& HowToRecordNext(const Recording* recording) {
-  const std::string_view profiler = recording == nullptr ? "" : recording->profiler;
-  const std::string_view framework = recording == nullptr ? "" : recording->framework;
+  // Not "" : text, whose common type is a std::string that is gone at the semicolon.
+  std::string_view profiler;
+  std::string_view framework;
+  if (recording != nullptr) {
+    profiler = recording->profiler;
+    framework = recording->framework;
+  }
   const auto* row = std::ranges::find_if(kRows, [&](const HowToRecord& one) {
     return one.profiler == profiler && (one.framework.empty() || one.framework == framework);
   });
