@@ -99,12 +99,12 @@ TEST_CASE("what only PyTorch has says so, and is said elsewhere in that framewor
   CHECK(WordsFor("JAX") == "JAX");
   CHECK(WordsFor("ggml") == kAnyFramework);
   CHECK(WordsFor("") == kAnyFramework);
-  for (const AdviceInfo& info : ForFramework(Shipped(), kAnyFramework).advices()) {
+  const Fixes anywhere = ForFramework(Shipped(), kAnyFramework);
+  for (const AdviceInfo& info : anywhere.advices()) {
     CAPTURE(info.key);
     if (!info.framework.empty()) CHECK_FALSE(NamesPyTorch(info.what));
   }
-  CHECK(ForFramework(Shipped(), kAnyFramework).Of(Advice::kCompileGraphs).what.find("HIP graph") !=
-        std::string::npos);
+  CHECK(anywhere.Of(Advice::kCompileGraphs).what.find("HIP graph") != std::string::npos);
   CHECK_FALSE(IsKnownIn(Advice::kCompile, "XLA"));
   CHECK(IsKnownIn(Advice::kCompile, ""));
 }

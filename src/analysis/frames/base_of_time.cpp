@@ -338,6 +338,7 @@ class BaseFinder {
       }
       if (!own.empty()) kept = std::move(own);
     }
+    KeepPeriods();
     TimeSet base;
     TimeSet host;
     for (const std::size_t i : kept) {
@@ -348,6 +349,28 @@ class BaseFinder {
     out_.host_base = Union(std::move(host));
     out_.count = static_cast<std::int64_t>(kept.size());
     ColdUnits();
+  }
+
+  // Between boundaries of the host, each unit begins with what the GPU still does of the one
+  // before. The base is whole periods: of a first unit that found the GPU done, the others are
+  // kept; and the last one ends with the host, or what remains of a unit is in the base twice.
+  void KeepPeriods() {
+    constexpr std::size_t kOthers = 3;
+    std::vector<std::size_t>& kept = out_.regimes.kept;
+    const std::size_t last = out_.units.size() - 1;
+    if (out_.by_completion || to_the_end_ || out_.regimes.cycle > 1 || kept.back() != last) return;
+    const auto carrying = static_cast<std::size_t>(
+        std::ranges::count_if(kept, [&](std::size_t i) { return CarriesOver(i); }));
+    if (kept.size() <= kOthers || 2 * carrying <= kept.size() || !CarriesOver(last)) return;
+    if (kept.front() == 0) kept.erase(kept.begin());
+    out_.units[last].end = std::max(out_.units[last].start, host_[last].end);
+  }
+
+  // The GPU is at work of the unit when the host is done with it.
+  bool CarriesOver(std::size_t unit) const {
+    const TimeSpan span = host_[unit];
+    return static_cast<double>(LaunchesIn(span).completion.value_or(span.end) - span.end) >
+           kLagLeast * static_cast<double>(span.end - span.start);
   }
 
   // What the units before the kept ones take above these.

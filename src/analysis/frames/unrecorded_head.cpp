@@ -75,6 +75,7 @@ class HeadFinder {
     for (const auto& [event, call] : firsts) {
       const std::int64_t start = At(event).ts_ns;
       const bool copies = RuntimeKindOf(facts_.events.name(call)) == RuntimeKind::kCopy;
+      if (copies && IsStaged(event, call)) continue;
       const std::int64_t from = copies ? At(call).ts_ns : std::min(At(call).end_ns(), start);
       const std::int64_t late = start - from;
       if (late <= kHeldUpNs ||
@@ -94,6 +95,12 @@ class HeadFinder {
       out_.held_up = true;
       Reach(start);
     }
+  }
+
+  // An upload that begins within its call: the host brings pageable memory along first, for as long
+  // as that takes.
+  bool IsStaged(EventIndex copy, EventIndex call) const {
+    return IsUpload(facts_.events.name(copy)) && At(copy).ts_ns < At(call).end_ns();
   }
 
   // A wait before any recorded work could be waited for.

@@ -114,10 +114,7 @@ class UnseenFinder {
     // data along first.
     if (At(work.event).kind != trace::EventKind::kMemcpy) return trace::kAbsent;
     const bool waits = launch.end_ns() + kClockSlackNs >= At(work.event).end_ns();
-    const bool to_device =
-        facts_.events.name(work.event).find("HtoD") != std::string_view::npos ||
-        facts_.events.name(work.event).find("HostToDevice") != std::string_view::npos;
-    return waits && !to_device ? launch.ts_ns : trace::kAbsent;
+    return waits && !IsUpload(facts_.events.name(work.event)) ? launch.ts_ns : trace::kAbsent;
   }
 
   // Before every piece of GPU work that ended an idle stretch.

@@ -76,8 +76,7 @@ void DescribeWork(std::string_view name, GpuWork* work) {
   if (work->kind == EventKind::kMemcpy) {
     work->to_host = Contains(name, "DtoH") || Contains(name, "Device -> Host") ||
                     Contains(name, "DeviceToHost");
-    work->from_host = Contains(name, "HtoD") || Contains(name, "Host -> Device") ||
-                      Contains(name, "HostToDevice");
+    work->from_host = IsUpload(name);
     work->pageable = Contains(name, "Pageable");
     work->pinned = Contains(name, "Pinned");
   }
