@@ -60,6 +60,23 @@ phrases::Phrase BoundOf(const findings::Analysis& analysis, double host_ms, doub
   return fill ? phrases::base::kOneAfterTheOther : phrases::base::kInTurn;
 }
 
+// What faster GPU work alone saves at most, and a faster host alone: the time that the other does
+// not need, no more than there is of the work, and no more than the simulation lets go.
+struct MostAlone {
+  double gpu_ms = 0;
+  double host_ms = 0;
+};
+
+MostAlone MostSavedAlone(const findings::Analysis& analysis, double host_ms, double busy_ms) {
+  const double all = analysis.base.total_ms;
+  const findings::WallBase& wall = analysis.wall;
+  const auto most = [&](double work, double other, double floor) {
+    const double free = std::min(work, all - std::min(other, all));
+    return wall.known ? std::clamp(wall.wall_ms - floor, 0.0, free) : free;
+  };
+  return {most(busy_ms, host_ms, wall.host_floor_ms), most(host_ms, busy_ms, wall.gpu_floor_ms)};
+}
+
 // The same in a sentence, with the host's own work and the GPU's as the books have them.
 std::string BoundSentence(const findings::Analysis& analysis) {
   if (analysis.bound.kind == ledger::BoundKind::kUnknown) return "";
@@ -68,11 +85,12 @@ std::string BoundSentence(const findings::Analysis& analysis) {
   const double host = std::min(MillisOf(books.host.alone_ns), all);
   const double gpu = std::min(MillisOf(analysis.base.balance.busy_ns()), all);
   const auto each = [&](double ms) { return EachMs(analysis, ms); };
+  const MostAlone alone = MostSavedAlone(analysis, host, gpu);
   return Say(BoundOf(analysis, host, gpu),
              {{"host", each(host)},
               {"gpu", each(gpu)},
-              {"kernels_save", each(all - host)},
-              {"host_saves", each(all - gpu)},
+              {"kernels_save", each(alone.gpu_ms)},
+              {"host_saves", each(alone.host_ms)},
               {"exposed", each(MillisOf(analysis.base.balance.exposed_comm_ns))},
               {"copies", each(MillisOf(books.wall.Of(ledger::WorkKind::kHostCopy)))}});
 }
@@ -388,10 +406,11 @@ void AddHostRows(const findings::Analysis& analysis, double busy, MarkdownTable*
   const double all = analysis.base.total_ms;
   const double host = std::min(MillisOf(analysis.frames->books.host.alone_ns), all);
   table->Row({Say(phrases::base::kToldHost), EachMs(analysis, host), BaseShare(analysis, host)});
-  table->Row({Say(phrases::base::kToldKernelsSave), EachMs(analysis, all - host),
-              BaseShare(analysis, all - host)});
-  table->Row({Say(phrases::base::kToldHostSaves), EachMs(analysis, all - std::min(busy, all)),
-              BaseShare(analysis, all - std::min(busy, all))});
+  const MostAlone alone = MostSavedAlone(analysis, host, busy);
+  table->Row({Say(phrases::base::kToldKernelsSave), EachMs(analysis, alone.gpu_ms),
+              BaseShare(analysis, alone.gpu_ms)});
+  table->Row({Say(phrases::base::kToldHostSaves), EachMs(analysis, alone.host_ms),
+              BaseShare(analysis, alone.host_ms)});
   const findings::WallBase& wall = analysis.wall;
   if (wall.known) {
     table->Row({Say(phrases::base::kToldHostFloor), EachMs(analysis, wall.host_floor_ms),

@@ -339,6 +339,22 @@ class FactCollector {
     facts_.cut = {last, launches};
   }
 
+  // The profiler waits for the device when it is stopped: the last call of all, in no op, with
+  // nothing to wait for. What passes before it, after the last recorded event, is the stopping.
+  EventIndex ClosingSync() const {
+    if (facts_.calls.empty() || facts_.busy.empty()) return trace::kNoEvent;
+    const EventIndex last = facts_.calls.back();
+    const trace::Event& call = At(last);
+    if (RuntimeKindOf(in_.events.name(last)) != RuntimeKind::kDeviceSync ||
+        call.ts_ns < facts_.busy.back().end || in_.tree.parent(last) != trace::kNoEvent) {
+      return trace::kNoEvent;
+    }
+    const bool is_last = std::ranges::none_of(in_.tree.preorder(), [&](EventIndex e) {
+      return e != last && facts_.in_process[At(e).track] && At(e).end_ns() > call.ts_ns;
+    });
+    return is_last ? last : trace::kNoEvent;
+  }
+
   void Extents() {
     const auto add = [](TimeSpan* span, bool* any, const trace::Event& event) {
       span->start = *any ? std::min(span->start, event.ts_ns) : event.ts_ns;
@@ -347,8 +363,9 @@ class FactCollector {
     };
     bool recording = false;
     bool thread = false;
+    const EventIndex closing = ClosingSync();
     for (const EventIndex e : in_.tree.preorder()) {
-      if (facts_.in_process[At(e).track]) add(&facts_.recording, &recording, At(e));
+      if (facts_.in_process[At(e).track] && e != closing) add(&facts_.recording, &recording, At(e));
     }
     for (const EventIndex e : facts_.on_thread)
       add(&facts_.thread, &thread, At(e));

@@ -169,6 +169,7 @@ class FirstCallFinder {
     std::uint64_t calls = 0;
     for (const EventIndex e : tree_.preorder()) {
       if (events_[e].kind != EventKind::kCpuOp) continue;
+      first_ops_.try_emplace(events_[e].track, e);
       ops.try_emplace(events_[e].name, pieces_.UsualOf(events_[e].name));
       ++calls;
     }
@@ -238,9 +239,15 @@ class FirstCallFinder {
         repeated == repeated_.end() ? of.later_max : std::max(of.later_max, repeated->second);
     if (again * 2 > piece.ns()) return;
     // Without a later call like it, it must be an op (old traces list steps as ops, too) that
-    // launches a new kernel itself: host work that was done once may just be long.
-    if (of.count < 2 && !LaunchesNewKernel(piece.owner)) return;
+    // launches a new kernel itself: host work that was done once may just be long. In the first op
+    // of a thread the profiler begins to watch that thread.
+    if ((of.count < 2 || OpensThread(piece.owner)) && !LaunchesNewKernel(piece.owner)) return;
     Add(FirstCallKind::kOp, piece, of.count < 2 ? 0 : UsualOfOp(piece.owner));
+  }
+
+  bool OpensThread(EventIndex op) const {
+    const auto first = first_ops_.find(events_[op].track);
+    return first != first_ops_.end() && events_[op].ts_ns < events_[first->second].end_ns();
   }
 
   bool LaunchesNewKernel(EventIndex op) const {
@@ -317,6 +324,7 @@ class FirstCallFinder {
   std::unordered_map<StringId, std::int64_t> repeated_;  // longest piece in calls not the first
   std::unordered_map<StringId, bool> compiles_;
   double usual_op_ns_ = 0;
+  std::unordered_map<std::uint32_t, EventIndex> first_ops_;  // by track
   AllocatorCalls allocator_;
   FirstCalls out_;
 };

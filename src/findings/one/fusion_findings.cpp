@@ -31,7 +31,8 @@ std::optional<Pattern> PatternOf(FusionKind kind) {
 
 // A compiler fuses chains by itself; what it left, what an engine runs op by op, and what an old
 // PyTorch runs, needs other ways.
-std::vector<Remedy> FusionWays(FusionKind kind, const WorkContext& context) {
+std::vector<Remedy> FusionWays(const FusionCandidate& chain, const WorkContext& context) {
+  const FusionKind kind = chain.kind;
   std::vector<Remedy> ways;
   const auto add = [&](Advice advice) { ways.push_back({advice, {}, {}}); };
   if (kind == FusionKind::kAttention) return {{Advice::kFlashAttention, {}, {}}};
@@ -44,7 +45,16 @@ std::vector<Remedy> FusionWays(FusionKind kind, const WorkContext& context) {
     add(context.amd ? Advice::kActivationAiter : Advice::kActivationFlashinfer);
   if (kind == FusionKind::kNorm) add(Advice::kFusedNorm);
   if (kind == FusionKind::kRotary) add(Advice::kFuseRotary);
-  if (context.compiled && kind != FusionKind::kNorm) add(Advice::kFuseIntoProduct);
+  if (!context.compiled) return ways;
+  // Neither a compiler nor a mode of it sees what a program runs op by op beside its compiled
+  // parts.
+  const bool eager = std::ranges::all_of(
+      chain.kernels, [](const FusionKernel& one) { return one.op.starts_with("aten::"); });
+  if (eager) {
+    add(Advice::kCompileMore);
+  } else if (kind != FusionKind::kNorm) {
+    add(Advice::kFuseIntoProduct);
+  }
   return ways;
 }
 
@@ -311,7 +321,7 @@ class FusionFindingMaker {
     std::set<Advice> told;
     if (members.front()->kind == FusionKind::kAttention) SettingsOfAttention(f);
     for (const FusionCandidate* one : members) {
-      for (const Remedy& remedy : FusionWays(one->kind, analysis_.context)) {
+      for (const Remedy& remedy : FusionWays(*one, analysis_.context)) {
         auto& path = PathOf(remedy.advice) == Path::kA ? f->path_a : f->path_b;
         if (told.insert(remedy.advice).second) path.push_back(remedy);
       }

@@ -116,8 +116,11 @@ class SectionFinder {
     };
     Inside inside_of = {};
     std::vector<Inside> around = {};
+    std::vector<std::size_t> counted =
+        {};  // of what is open: the last section it counts in, plus 1
     void Open(EventIndex e, std::int64_t) {
       around.push_back(inside_of);
+      counted.push_back(0);
       inside_of.loading = inside_of.loading || finder.names_.Of(e).loader;
       inside_of.profiler = inside_of.profiler || finder.names_.Of(e).profiler;
       inside_of.dispatch = inside_of.dispatch || finder.IsDispatching(e);
@@ -126,6 +129,7 @@ class SectionFinder {
       finder.Hold(e);
       inside_of = around.back();
       around.pop_back();
+      counted.pop_back();
     }
     void Piece(EventIndex innermost, std::int64_t start, std::int64_t end) {
       const auto& sections = finder.sections_;
@@ -149,7 +153,8 @@ class SectionFinder {
         }
         auto& [ns, count] = finder.self_[i][finder.events_[innermost].name];
         ns += inside;
-        ++count;
+        if (counted.back() != i + 1) ++count;
+        counted.back() = i + 1;
       }
     }
   };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <utility>
 #include <variant>
 
@@ -143,7 +144,21 @@ void TellTogether(const analysis::Simulation& simulation, Analysis* analysis) {
       (*saving)->after_most_ms = std::max(0.0, most_ms[k + 1]) * margin;
     }
   }
-  analysis->wall.together_ms = TogetherOf(*analysis);
+  std::optional<Range>& together = analysis->wall.together_ms;
+  together = TogetherOf(*analysis);
+  if (!together) return;
+  // The most of an earlier row and what is expected of later ones are more than all of them save at
+  // their most: the GPU or the host still needs the rest. What only another reading of the trace
+  // saves is on top.
+  double all_ms = std::accumulate(most_ms.begin() + 1, most_ms.end(), 0.0);
+  for (const Finding& finding : analysis->findings) {
+    const WallSaving* best = BestWall(finding);
+    if (best == nullptr || finding.one_off) continue;
+    all_ms += finding.way == nullptr
+                  ? AfterOthers(*best).high
+                  : std::max(0.0, best->ms.high - best->ms.mid * finding.way->high_part);
+  }
+  together->high = std::clamp(all_ms, std::min(together->mid, together->high), together->high);
 }
 
 WallPlan PlanInOrder(const Analysis& analysis, const analysis::Simulation& simulation,

@@ -99,7 +99,8 @@ class WallAsker {
     return way;
   }
 
-  // Pinned memory: faster, and the host no longer waits.
+  // Pinned memory: faster, and the host waits for no upload. What is downloaded is waited for where
+  // it is read.
   std::optional<WayOut> OfPinning(const Finding& finding) const {
     if (finding.category != "multi_kernel" || !Advises(finding.path_b, Advice::kPinnedCopies))
       return std::nullopt;
@@ -107,13 +108,7 @@ class WallAsker {
     for (const trace::EventIndex copy : MovingWork(finding)) {
       if (!scope_.IsForeign(copy)) pin.copies.push_back(copy);
     }
-    const bool to_host = finding.subject.starts_with(DirectionText(CopyDirection::kToHost));
-    Changes changes = {pin};
-    if (to_host) changes.emplace_back(WaitsFor(pin.copies));
-    // Behind a download that is waited for the GPU waits for the host, too.
-    const double behind =
-        to_host ? MillisOf(analysis_.frames->books.wall.Of(ledger::IdleCause::kRoundTrip)) : 0;
-    return WayOut{InScope(changes), 1, 1, MovedMs(finding) + behind};
+    return WayOut{InScope({pin}), 1, 1, MovedMs(finding)};
   }
   // What nothing hides of it: of several GPUs the wall time, not the sum.
   double MovedMs(const Finding& finding) const {
@@ -125,28 +120,6 @@ class WallAsker {
             : MillisOf(wall.Of(inside ? ledger::WorkKind::kCopy : ledger::WorkKind::kHostCopy));
     return std::min(finding.exclusive_ms, line);
   }
-  // A download into pinned memory is waited for where it is read.
-  analysis::RemoveWaits WaitsFor(const std::vector<trace::EventIndex>& copies) const {
-    const analysis::RecordedWork& recorded = simulation_.recorded();
-    analysis::RemoveWaits waits;
-    for (const trace::EventIndex copy : copies) {
-      const std::uint32_t work = recorded.WorkAt(copy);
-      const std::uint32_t call =
-          work == analysis::kNoPlace ? analysis::kNoPlace : recorded.works[work].call;
-      if (call == analysis::kNoPlace) continue;
-      const std::uint32_t thread = recorded.calls[call].thread;
-      waits.calls.push_back(recorded.calls[call].event);
-      // The wait may be a call of its own right behind it.
-      std::uint32_t next = call + 1;
-      while (next < recorded.calls.size() && recorded.calls[next].thread != thread)
-        ++next;
-      if (next < recorded.calls.size() &&
-          recorded.calls[next].role == analysis::CallRole::kStreamWait)
-        waits.calls.push_back(recorded.calls[next].event);
-    }
-    return waits;
-  }
-
   // The work that a finding about communication or copies is about.
   std::vector<trace::EventIndex> MovingWork(const Finding& finding) const {
     const bool communication = finding.subject == "communication";
@@ -336,6 +309,7 @@ class WallAsker {
   // What of communication is waiting for others is not known; without all of it a step would be
   // this much shorter, until the host binds.
   void Bound(Finding* finding) const {
+    DropVainSplits(finding);
     analysis::ScaleGpu none;
     none.events = MovingWork(*finding);
     none.factors = {0};
@@ -351,6 +325,18 @@ class WallAsker {
     const Changes both = InScope({std::move(none), std::move(no_host)});
     finding->joint_ms =
         std::clamp(simulation_.Saved(given(), both), *finding->bound_ms, analysis_.wall.wall_ms);
+  }
+
+  // Halves of a batch that together compute that much longer than the whole hide nothing.
+  void DropVainSplits(Finding* finding) const {
+    if (PercentOf(analysis_.wall, MostHidden(analysis_, *finding)) >= limits::kFindingMin) return;
+    const auto splits = [](const Remedy& one) {
+      return one.advice == Advice::kOverlapMicroBatches ||
+             one.advice == Advice::kOverlapMicroBatchesVllm ||
+             one.advice == Advice::kOverlapMicroBatchesSglang;
+    };
+    std::erase_if(finding->path_a, splits);
+    std::erase_if(finding->path_b, splits);
   }
 
   // What a finding may save at most once others are done.
