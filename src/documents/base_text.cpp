@@ -444,6 +444,11 @@ std::string ToldTable(const findings::Analysis& analysis) {
   if (const double unassessed = analysis.UnassessedMs(); unassessed > 0)
     table.Row({Say(phrases::base::kToldUnassessed), EachMs(analysis, unassessed),
                BaseShare(analysis, unassessed)});
+  for (const ledger::WorkKind kind : analysis.UnassessedKinds()) {
+    const double ms = analysis.UncoveredMs(kind);
+    table.Row({Say(phrases::base::kToldUnassessedKind, {{"kind", ledger::WorkKindText(kind)}}),
+               EachMs(analysis, ms), BaseShare(analysis, ms)});
+  }
   const auto row = [&](phrases::Phrase name, double ms,
                        std::initializer_list<phrases::Slot> slots = {}) {
     table.Row({Say(name, slots), Ms(ms), std::string(kAbsentText)});
@@ -486,8 +491,8 @@ std::string ToldTable(const findings::Analysis& analysis) {
     table.Row(
         {Say(phrases::base::kToldTogether), TogetherRange(analysis), TogetherShare(analysis)});
   } else if (analysis.combined.savings_ms.high > 0) {
-    table.Row({Say(phrases::base::kToldGpuTime),
-               EachMs(analysis, analysis.combined.savings_ms.high), std::string(kAbsentText)});
+    table.Row({Say(phrases::base::kToldGpuTime), EachMs(analysis, analysis.combined.OwnMostMs()),
+               std::string(kAbsentText)});
   }
   return table.text() + "\n";
 }

@@ -44,7 +44,7 @@ std::string FindingsSentence(const findings::Analysis& analysis) {
   if (analysis.wall.together_ms) return TogetherSentence(analysis);
   if (!analysis.UnassessedKinds().empty() || analysis.combined.savings_ms.high <= 0) return {};
   return Say(phrases::front::kGpuTimeTotal,
-             {{"saving", EachMs(analysis, analysis.combined.savings_ms.high)}});
+             {{"saving", EachMs(analysis, analysis.combined.OwnMostMs())}});
 }
 
 FrontPart PartOf(const findings::Analysis& analysis, TimePart part, std::size_t cards) {

@@ -34,7 +34,8 @@ bool ShowsLater(const findings::Finding& finding) {
 
 std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.shows_after.empty()) {
-    return Say(phrases::impact::kLater, {{"saving", EachMs(analysis, finding.savings_ms->high)}});
+    return Say(phrases::impact::kLater,
+               {{"saving", EachMs(analysis, finding.OwnSavingsMs().high)}});
   }
   return Say(phrases::impact::kAfter,
              {{"saving", AfterRange(analysis, *findings::BestWall(finding))},
@@ -114,15 +115,15 @@ std::string ImpactSentence(const findings::Analysis& analysis, const findings::F
   }
   const bool others = additional_ms != nullptr;
   const bool share =
-      !others && finding.impact_percent && finding.savings_ms->high <= analysis.base.total_ms;
+      !others && finding.impact_percent && finding.OwnSavingsMs().high <= analysis.base.total_ms;
   const std::string condition = ConditionOf(finding.method);
   const bool of_target = finding.method == findings::EstimateMethod::kTarget;
   const auto& change = finding.change_a ? finding.change_a : finding.change_b;
   const bool target = of_target && change;
   return Say(phrases::impact::kGpuTime,
-             {{"saving", EachRange(analysis, others ? *additional_ms : *finding.savings_ms)},
+             {{"saving", EachRange(analysis, others ? *additional_ms : finding.OwnSavingsMs())},
               {"others", others},
-              {"share", share ? BaseShare(analysis, finding.savings_ms->high) : std::string()},
+              {"share", share ? BaseShare(analysis, finding.OwnSavingsMs().high) : std::string()},
               {"condition", condition},
               {"target", target ? change->target : std::string()},
               {"source", target ? change->source : std::string()},

@@ -18,6 +18,8 @@
 #include "documents/time_parts.h"
 #include "findings/one/advice_rules.h"
 #include "findings/one/wall_plan.h"
+#include "phrases/ids/base.h"
+#include "phrases/phrase.h"
 
 namespace jarvis::documents {
 namespace {
@@ -140,7 +142,7 @@ FixRow LeverRows::Row(const findings::Finding& finding) const {
                 : TakesPathB(finding)                                                      ? "B"
                                                                                            : "A";
   } else if (finding.savings_ms && !analysis_.wall.known) {
-    row.alone = EachRange(analysis_, *finding.savings_ms) + " of GPU time";
+    row.alone = EachRange(analysis_, finding.OwnSavingsMs()) + " of GPU time";
   }
   const FindingText words = WordsOf(finding);
   row.because = WithoutDirectories(words.title);
@@ -329,6 +331,17 @@ std::vector<FixRow> FixRows(const findings::Analysis& analysis, const TextEdits&
   return out;
 }
 
+namespace {
+
+bool AddUpToMore(const findings::Analysis& analysis) {
+  constexpr double kRounded = 1.02;
+  const auto rows = findings::TogetherOf(std::span<const findings::Finding>(analysis.findings));
+  return analysis.wall.together_ms && rows &&
+         rows->high > kRounded * analysis.wall.together_ms->high;
+}
+
+}  // namespace
+
 std::string FixTable(const findings::Analysis& analysis, const std::vector<FixRow>& rows) {
   const std::string base = OfSavingBase(analysis);
   MarkdownTable table(
@@ -345,7 +358,9 @@ std::string FixTable(const findings::Analysis& analysis, const std::vector<FixRo
     table.Row({dash, "All of the above", dash, dash,
                fmt::format("{} ({})", TogetherRange(analysis), TogetherShare(analysis)), dash});
   }
-  return table.text() + "\n" + std::string(kPathLegend) + "\n\n";
+  std::string text = table.text() + "\n";
+  if (AddUpToMore(analysis)) text += Say(phrases::base::kRowsAddUpToMore) + " ";
+  return text + std::string(kPathLegend) + "\n\n";
 }
 
 }  // namespace jarvis::documents

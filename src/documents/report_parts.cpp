@@ -118,9 +118,9 @@ void AddPossible(const findings::Analysis& analysis, const findings::Finding& fi
                  MarkdownTable* table) {
   if (finding.savings_ms) {
     table->Row({"Possible saving", RangeMs(*finding.savings_ms)});
-    if (analysis.base.count > 1) {
+    if (analysis.base.count > 1 || finding.own_part < 1) {
       table->Row(
-          {"Possible saving " + UnitPhrase(analysis), EachRange(analysis, *finding.savings_ms)});
+          {"Possible saving " + UnitPhrase(analysis), EachRange(analysis, finding.OwnSavingsMs())});
     }
     if (finding.impact_percent) table->Row({"of the window", RangePct(*finding.impact_percent)});
   }
@@ -286,8 +286,8 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
     add("And the host were not the bottleneck", "at most " + EachMs(analysis, *finding.joint_ms));
   const findings::WallSaving* best = findings::BestWall(finding);
   if (best == nullptr && finding.savings_ms) {
-    add("Saving of GPU time", EachRange(analysis, *finding.savings_ms));
-    add("At most", BaseShare(analysis, finding.savings_ms->high));
+    add("Saving of GPU time", EachRange(analysis, finding.OwnSavingsMs()));
+    add("At most", BaseShare(analysis, finding.OwnSavingsMs().high));
   }
   if (best == nullptr && finding.bound_ms) {
     add("At most", fmt::format("{} ({})", EachMs(analysis, *finding.bound_ms),

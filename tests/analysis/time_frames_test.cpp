@@ -210,7 +210,51 @@ TEST_CASE("a copy to the device may start late because the host brings the data 
   t.Op("aten::copy_", 190, 49820).Runtime("hipMemcpyWithStream", 200, 49800, 2);
   t.Memcpy("Memcpy HtoD (Host -> Device)", 49990, 5, 2);
   t.OpWithKernel("aten::mm", 50300, 50, "gemm", 50400, 9000, 4);
-  CHECK(FramesIn(t).unrecorded.empty());
+  const TimeFrames frames = FramesIn(t);
+  CHECK(frames.unrecorded.empty());
+  CHECK_FALSE(frames.base.head.held_up);
+}
+
+// Marked steps of 10 ms whose kernel begins 6 ms after its mark.
+TraceText LateKernels(int steps, double kernel) {
+  TraceText t;
+  for (int i = 0; i < steps; ++i) {
+    t.Annotation("ProfilerStep#" + std::to_string(i + 1), 10000 * i, 10000);
+    t.OpWithKernel("aten::mm", 10000 * i + 5900, 50, "gemm", 10000 * i + 6000, kernel, i + 1);
+  }
+  return t;
+}
+
+TEST_CASE("a base between marks holds whole periods: no work of a step is in it twice") {
+  const TimeFrames carried = FramesIn(LateKernels(5, 6000));
+  CHECK(carried.base.count == 4);
+  CHECK(Us(carried.base.unit_ns()) == 10000);
+  CHECK(Us(carried.steady.busy_ns()) == 4 * 6000);
+  // A GPU that is done within each step carries nothing over.
+  const TimeFrames within = FramesIn(LateKernels(5, 3000));
+  CHECK(within.base.count == 5);
+  CHECK(Us(within.base.unit_ns()) == 10000);
+  // Of few steps the first is not given up.
+  const TimeFrames few = FramesIn(LateKernels(3, 6000));
+  CHECK(few.base.regimes.kept.front() == 0);
+  CHECK(Us(few.base.unit_ns()) == 10000);
+}
+
+TEST_CASE("the profiler's own wait at the end is no part of a recording") {
+  const auto recorded = [](double wait, double length) {
+    TraceText t;
+    t.OpWithKernel("aten::mm", 0, 50, "gemm", 100, 900, 1);
+    return t.Runtime("cudaDeviceSynchronize", wait, length, 2);
+  };
+  CHECK(Us(FramesIn(recorded(5000, 10)).base.base.back().end) == 1000);
+  // A wait for work is the program's, and so is one that something follows.
+  TraceText waits;
+  waits.OpWithKernel("aten::mm", 0, 50, "gemm", 100, 6000, 1);
+  waits.Runtime("cudaDeviceSynchronize", 5000, 1200, 2);
+  CHECK(Us(FramesIn(waits).base.base.back().end) == 6200);
+  TraceText goes_on = recorded(5000, 10);
+  goes_on.Op("aten::empty", 5020, 10);
+  CHECK(Us(FramesIn(goes_on).base.base.back().end) == 5030);
 }
 
 TEST_CASE("work that was queued long before it starts on an idle GPU shows a busy one") {

@@ -316,7 +316,16 @@ TEST_CASE("a chain of an eager model is one finding, and its launches go too") {
   CHECK(part.gpu.size() == 24);
   CHECK(!finding->change_b->exact.empty());
   CHECK(one.Find("elementwise", "aten::pow") == nullptr);
-  CHECK(OfRule(Analyze(trace(true)), Pattern::kEagerChains) == nullptr);
+  const Analyzed beside = Analyze(trace(true));
+  CHECK(OfRule(beside, Pattern::kEagerChains) == nullptr);
+  // Beside compiled parts no mode of the compiler touches what runs op by op: it is compiled, too.
+  const auto advises = [&](Advice advice) {
+    return std::ranges::any_of(beside.analysis.findings, [&](const Finding& one_finding) {
+      return Advises(one_finding.path_b, advice);
+    });
+  };
+  CHECK(advises(Advice::kCompileMore));
+  CHECK_FALSE(advises(Advice::kFuseIntoProduct));
 }
 
 TEST_CASE("what turns queries and keys is told by its code") {

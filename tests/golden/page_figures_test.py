@@ -107,7 +107,10 @@ class PageFigures(unittest.TestCase):
         # A low end that is next to nothing beside the high one is not told: "up to 2.9 ms".
         for end in (1,) if of_all[0].startswith("up to") else (0, 1):
             summed = sum(part[end] for part in parts)
-            self.assertAlmostEqual(told[0][end], summed, delta=ROUNDED * max(summed, told[0][end]))
+            if end == 0:
+                self.assertAlmostEqual(told[0][0], summed, delta=ROUNDED * max(summed, told[0][0]))
+            # Not all of them can save their most: what the others still need bounds the sum.
+            self.assertLessEqual(told[0][end], summed * (1 + ROUNDED))
             self.assertGreaterEqual(told[0][end] * (1 + ROUNDED), max(part[end] for part in parts))
         sentence = re.search(r"All recommendations[^.]*? together save (.*?) ms", page)
         self.assertEqual(span(sentence[1] + " ms"), told[0])

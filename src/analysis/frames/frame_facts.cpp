@@ -364,8 +364,12 @@ class FactCollector {
     bool recording = false;
     bool thread = false;
     const EventIndex closing = ClosingSync();
+    TimeSpan worked;
+    bool any = false;
     for (const EventIndex e : in_.tree.preorder()) {
-      if (facts_.in_process[At(e).track] && e != closing) add(&facts_.recording, &recording, At(e));
+      if (!facts_.in_process[At(e).track]) continue;
+      add(&facts_.recording, &recording, At(e));
+      if (e != closing) add(&worked, &any, At(e));
     }
     for (const EventIndex e : facts_.on_thread)
       add(&facts_.thread, &thread, At(e));
@@ -373,8 +377,11 @@ class FactCollector {
       for (TimeSpan* span : {&facts_.recording, &facts_.thread})
         span->end = std::min(span->end, std::max(span->start, facts_.cut->at_ns));
     }
-    for (const LaunchedWork& work : facts_.gpu)
+    for (const LaunchedWork& work : facts_.gpu) {
       add(&facts_.recording, &recording, At(work.event));
+      add(&worked, &any, At(work.event));
+    }
+    if (closing != trace::kNoEvent && !facts_.cut) facts_.worked = worked;
     if (in_.events.dialect.recorder[0] != '\0' && !facts_.launched.empty() && !facts_.busy.empty())
       facts_.worked = TimeSpan{facts_.launched.front().launch_ns, facts_.busy.back().end};
   }

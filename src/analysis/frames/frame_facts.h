@@ -67,7 +67,8 @@ struct FrameFacts {
 
   TimeSpan recording{};  // of the process's host events and its GPU work
   // Of recorders that record a program from its start to its end: from the first launch whose work
-  // is recorded to the end of the last work. What lies around it is the program's start and end.
+  // is recorded to the end of the last work. What lies around it is the program's start and end. Of
+  // others, where it can be told: all but the stopping of the profiler.
   std::optional<TimeSpan> worked{};
   TimeSpan thread{};                            // of the chosen thread's events
   std::vector<LaunchedWork> gpu{};              // of the process, by start

@@ -136,6 +136,10 @@ struct Finding {
   // Of all those steps together.
   double OwnMs() const { return time_ms * own_part; }
   double OwnExclusiveMs() const { return exclusive_ms * own_part; }
+  Range OwnSavingsMs() const {
+    const Range all = savings_ms.value_or(Range{});
+    return {all.low * own_part, all.mid * own_part, all.high * own_part};
+  }
 };
 
 // The way out that saves more wall time (middle), the first of equals; null: neither is known.

@@ -186,8 +186,17 @@ Combined CombinedOf(const Analysis& analysis) {
     // What happens once adds to no saving.
     if (!finding.one_off) plan.push_back({finding.id, {}});
   }
-  const Result<Combined> combined = WhatIf(analysis, plan);
-  return combined ? *combined : Combined{};
+  const Result<Combined> told = WhatIf(analysis, plan);
+  Combined combined = told ? *told : Combined{};
+  double all = 0;
+  double own = 0;
+  for (const Finding& finding : analysis.findings) {
+    if (finding.one_off || !finding.savings_ms) continue;
+    all += finding.savings_ms->high;
+    own += finding.OwnSavingsMs().high;
+  }
+  if (all > 0) combined.own_part = own / all;
+  return combined;
 }
 
 std::vector<CategoryPriority> CategoryPriorities(const Analysis& analysis) {

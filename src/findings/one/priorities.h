@@ -35,12 +35,15 @@ std::vector<std::string> WhyNothing(const Analysis& analysis);
 // Savings of several findings done together.
 struct Combined {
   Range savings_ms;
+  double own_part = 1;                // of these, in the steps that shares are of
   Range new_total_ms;                 // the window after
   std::optional<Range> percent;       // of the window
   double sum_of_parts_ms = 0;         // mid savings added up, for comparison
   double cap_ms = 0;                  // what binds: busy, idle and exposed time that is addressed
   std::vector<std::string> findings;  // ids that count
   bool capped = false;                // overlaps or limits took something off
+
+  double OwnMostMs() const { return savings_ms.high * own_part; }
 };
 
 // Of a plan: some findings, each at a target. Errors: kBadValue for unknown ids or targets outside

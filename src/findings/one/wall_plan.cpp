@@ -69,6 +69,18 @@ std::vector<analysis::Change> Stronger(std::vector<analysis::Change> changes, do
   return changes;
 }
 
+// What only another reading of the trace saves of what a way out saves at its most.
+double OfAnotherReading(const Range& alone_ms, double high_part) {
+  return std::max(0.0, alone_ms.high - alone_ms.mid * high_part);
+}
+
+// The most of an earlier row and what is expected of later ones are more than all of them save at
+// their most: the GPU or the host still needs the rest.
+void CapTogether(double most_ms, Range* together_ms) {
+  const double least = std::min(together_ms->mid, together_ms->high);
+  together_ms->high = std::clamp(most_ms, least, together_ms->high);
+}
+
 }  // namespace
 
 double CapOf(const analysis::Simulation& simulation, const analysis::GivenChanges& given,
@@ -147,18 +159,14 @@ void TellTogether(const analysis::Simulation& simulation, Analysis* analysis) {
   std::optional<Range>& together = analysis->wall.together_ms;
   together = TogetherOf(*analysis);
   if (!together) return;
-  // The most of an earlier row and what is expected of later ones are more than all of them save at
-  // their most: the GPU or the host still needs the rest. What only another reading of the trace
-  // saves is on top.
   double all_ms = std::accumulate(most_ms.begin() + 1, most_ms.end(), 0.0);
   for (const Finding& finding : analysis->findings) {
     const WallSaving* best = BestWall(finding);
     if (best == nullptr || finding.one_off) continue;
-    all_ms += finding.way == nullptr
-                  ? AfterOthers(*best).high
-                  : std::max(0.0, best->ms.high - best->ms.mid * finding.way->high_part);
+    all_ms += finding.way == nullptr ? AfterOthers(*best).high
+                                     : OfAnotherReading(best->ms, finding.way->high_part);
   }
-  together->high = std::clamp(all_ms, std::min(together->mid, together->high), together->high);
+  CapTogether(all_ms, &*together);
 }
 
 WallPlan PlanInOrder(const Analysis& analysis, const analysis::Simulation& simulation,
@@ -181,6 +189,16 @@ WallPlan PlanInOrder(const Analysis& analysis, const analysis::Simulation& simul
         steps[k].cap_ms ? AfterOthers(alone, after)
                         : Range{std::min(alone.low, after), after, std::max(alone.high, after)});
   }
+  if (std::ranges::all_of(steps, [](const PlanStep& step) { return step.cap_ms.has_value(); })) {
+    lists.resize(1);
+    double all_ms = 0;
+    for (const PlanStep& step : steps) {
+      lists.push_back(Stronger(step.changes, step.high_part));
+      all_ms += OfAnotherReading(step.alone_ms, step.high_part);
+    }
+    const std::vector<double> most_ms = simulation.SavedInOrder(lists);
+    CapTogether(std::accumulate(most_ms.begin() + 1, most_ms.end(), all_ms), &plan.together_ms);
+  }
   plan.steps = std::move(steps);
   return plan;
 }
@@ -191,7 +209,8 @@ std::optional<PlanStep> PlanStepOf(const Analysis& analysis, const analysis::Sim
   if (finding.way == nullptr || best == nullptr) return std::nullopt;
   return PlanStep{
       finding.id, finding.way->changes, best->ms,
-      std::min(analysis.wall.wall_ms, CapOf(simulation, *analysis.wall.given, *finding.way))};
+      std::min(analysis.wall.wall_ms, CapOf(simulation, *analysis.wall.given, *finding.way)),
+      finding.way->high_part};
 }
 
 Result<WallPlan> AskPlan(const Analysis& analysis, const analysis::Simulation& simulation,

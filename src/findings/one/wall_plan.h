@@ -37,6 +37,7 @@ struct PlanStep {
   Range alone_ms;
   // No saving is larger, and none is below 0; absent: whatever comes out, losses too.
   std::optional<double> cap_ms;
+  double high_part = 1;  // what is possible of each change: WayOut
 };
 
 struct WallPlan {

@@ -142,7 +142,12 @@ class MachineTeller {
   void Heads() {
     const AttentionSizes* attention = sizes_.Attention();
     if (attention == nullptr || attention->heads <= 0) return;
-    std::string text = fmt::format("{} x {}", attention->heads * tensor_, attention->head);
+    const auto stages = StagesOf(sizes_.attentions, *attention);
+    std::string text =
+        fmt::format("{} x {}",
+                    stages ? FromTo(stages->heads_least * tensor_, stages->heads_most * tensor_)
+                           : FromTo(attention->heads * tensor_, attention->heads * tensor_),
+                    attention->head);
     std::string more;
     if (tensor_ > 1) more = fmt::format("{} on this rank", attention->heads);
     if (attention->kv_heads != attention->heads) {

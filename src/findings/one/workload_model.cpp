@@ -414,7 +414,7 @@ class ModelTeller {
 
   // Windowed and global attention of one model differ in sizes but not in heads.
   std::uint64_t LayersByAttention(const AttentionSizes& main) const {
-    const bool stages = AreStages(sizes_.attentions, main);
+    const bool stages = StagesOf(sizes_.attentions, main).has_value();
     std::uint64_t calls = 0;
     for (const AttentionSizes& one : sizes_.attentions) {
       const bool alike = one.head == main.head && one.op == main.op;

@@ -418,14 +418,20 @@ class PhaseTeller {
              std::string(iteration_name_));
   }
 
+  std::string TokensText(const AttentionSizes& attention) const {
+    const auto stages = StagesOf(sizes_.attentions, attention);
+    return stages ? FromTo(stages->queries_least, stages->queries_most)
+                  : FromTo(attention.queries, attention.queries);
+  }
+
   void ImageBatch() {
     const ImageSizes& image = *sizes_.image;
     std::string text = fmt::format("batch {}", image.images);
     if (image.frames > 0) text += fmt::format(" x {} frames", image.frames);
     const AttentionSizes* attention = sizes_.Attention();
     if (attention != nullptr && attention->queries > 1)
-      text +=
-          fmt::format(", attention over {} tokens", attention->queries) + FramesText(*attention);
+      text += fmt::format(", attention over {} tokens", TokensText(*attention)) +
+              FramesText(*attention);
     text += PromptsText();
     out_.Set(WorkloadPart::kBatch, std::move(text), Certainty::kRecorded,
              "input of the first convolution");

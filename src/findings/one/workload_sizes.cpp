@@ -460,18 +460,27 @@ class SizeFinder {
 
 }  // namespace
 
-bool AreStages(std::span<const AttentionSizes> attentions, const AttentionSizes& main) {
+std::optional<AttentionStages> StagesOf(std::span<const AttentionSizes> attentions,
+                                        const AttentionSizes& main) {
   constexpr std::size_t kStagesLeast = 3;
   std::set<std::int64_t> heads;
+  std::set<std::int64_t> queries;
   for (const AttentionSizes& one : attentions) {
-    if (one.head == main.head && one.op == main.op) heads.insert(one.heads);
+    if (one.head != main.head || one.op != main.op) continue;
+    heads.insert(one.heads);
+    queries.insert(one.queries);
   }
   std::int64_t before = 0;
   for (const std::int64_t count : heads) {
-    if (count <= 0 || (before > 0 && count != 2 * before)) return false;
+    if (count <= 0 || (before > 0 && count != 2 * before)) return std::nullopt;
     before = count;
   }
-  return heads.size() >= kStagesLeast;
+  if (heads.size() < kStagesLeast) return std::nullopt;
+  return AttentionStages{*heads.begin(), *heads.rbegin(), *queries.begin(), *queries.rbegin()};
+}
+
+std::string FromTo(std::int64_t least, std::int64_t most) {
+  return least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
 }
 
 WorkloadSizes FindWorkloadSizes(const WorkloadFacts& facts) {

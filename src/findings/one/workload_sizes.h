@@ -29,9 +29,16 @@ struct AttentionSizes {
   bool IsOfPrompts() const { return queries > 0 && queries <= 16 && keys >= 64 * queries; }
 };
 
-// Whether an attention is one of a pyramid of stages, whose heads are of one size and twice as many
-// in each stage.
-bool AreStages(std::span<const AttentionSizes> attentions, const AttentionSizes& main);
+// Of a pyramid of stages, whose heads are of one size and twice as many in each stage.
+struct AttentionStages {
+  std::int64_t heads_least = 0, heads_most = 0;
+  std::int64_t queries_least = 0, queries_most = 0;
+};
+// Those that an attention is one of; absent: it is one of none.
+std::optional<AttentionStages> StagesOf(std::span<const AttentionSizes> attentions,
+                                        const AttentionSizes& main);
+// "2 to 16", or the one number that both are.
+std::string FromTo(std::int64_t least, std::int64_t most);
 
 struct GemmSizes {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
