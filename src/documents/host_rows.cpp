@@ -22,7 +22,7 @@ std::string PlaceCell(const findings::Analysis& analysis, const findings::HostPl
     text += fmt::format(", {} launches, median {} µs from launch to launch, median kernel {} µs",
                         place.count, ThreeDigits(place.launch_us), ThreeDigits(place.kernel_us));
   } else if (place.count > 0) {
-    text += fmt::format(", {} times", place.count);
+    text += place.count == 1 ? ", once" : fmt::format(", {} times", place.count);
   }
   if (place.idle_ms > 0) text += ", GPU idle " + MsAndEach(analysis, place.idle_ms);
   return text;
