@@ -200,7 +200,7 @@ std::string UnassessedSentence(const findings::Analysis& analysis) {
   std::string names;
   for (std::size_t i = 0; i < std::min(kNamed, kinds.size()); ++i) {
     const auto at = static_cast<std::size_t>(kinds[i]);
-    // A small rest of a line stands in no table.
+    // A small rest of a line has its figure in the table alone.
     const bool told = analysis.covered[at] == 0 ||
                       std::any_of(analysis.uncovered.begin(), analysis.uncovered.end(),
                                   [&](const auto& line) { return line.work == kinds[i]; });

@@ -113,15 +113,11 @@ constexpr HowToRecord kRows[] = {
 }  // namespace
 
 const HowToRecord& HowToRecordNext(const Recording* recording) {
-  // Not "" : text, whose common type is a std::string that is gone at the semicolon.
-  std::string_view profiler;
-  std::string_view framework;
-  if (recording != nullptr) {
-    profiler = recording->profiler;
-    framework = recording->framework;
-  }
+  static const Recording kUnknown;
+  const Recording& known = recording == nullptr ? kUnknown : *recording;
   const auto* row = std::ranges::find_if(kRows, [&](const HowToRecord& one) {
-    return one.profiler == profiler && (one.framework.empty() || one.framework == framework);
+    return one.profiler == known.profiler &&
+           (one.framework.empty() || one.framework == known.framework);
   });
   return row == std::end(kRows) ? kRows[0] : *row;
 }

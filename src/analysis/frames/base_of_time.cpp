@@ -358,10 +358,13 @@ class BaseFinder {
     constexpr std::size_t kOthers = 3;
     std::vector<std::size_t>& kept = out_.regimes.kept;
     const std::size_t last = out_.units.size() - 1;
-    if (out_.by_completion || to_the_end_ || out_.regimes.cycle > 1 || kept.back() != last) return;
+    if (out_.by_completion || to_the_end_ || out_.regimes.cycle > 1 || kept.size() <= kOthers ||
+        kept.back() != last || !CarriesOver(last)) {
+      return;
+    }
     const auto carrying = static_cast<std::size_t>(
         std::ranges::count_if(kept, [&](std::size_t i) { return CarriesOver(i); }));
-    if (kept.size() <= kOthers || 2 * carrying <= kept.size() || !CarriesOver(last)) return;
+    if (2 * carrying <= kept.size()) return;
     if (kept.front() == 0) kept.erase(kept.begin());
     out_.units[last].end = std::max(out_.units[last].start, host_[last].end);
   }

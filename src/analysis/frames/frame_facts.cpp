@@ -340,19 +340,23 @@ class FactCollector {
   }
 
   // The profiler waits for the device when it is stopped: the last call of all, in no op, with
-  // nothing to wait for. What passes before it, after the last recorded event, is the stopping.
-  EventIndex ClosingSync() const {
-    if (facts_.calls.empty() || facts_.busy.empty()) return trace::kNoEvent;
+  // nothing to wait for. The end of all that is recorded before it; what passes in between is the
+  // stopping. Absent: no such call.
+  std::optional<std::int64_t> EndBeforeClosingSync() const {
+    if (facts_.calls.empty() || facts_.busy.empty()) return std::nullopt;
     const EventIndex last = facts_.calls.back();
-    const trace::Event& call = At(last);
-    if (RuntimeKindOf(in_.events.name(last)) != RuntimeKind::kDeviceSync ||
-        call.ts_ns < facts_.busy.back().end || in_.tree.parent(last) != trace::kNoEvent) {
-      return trace::kNoEvent;
+    const std::int64_t at = At(last).ts_ns;
+    std::int64_t end = facts_.busy.back().end;
+    if (RuntimeKindOf(in_.events.name(last)) != RuntimeKind::kDeviceSync || at < end ||
+        in_.tree.parent(last) != trace::kNoEvent) {
+      return std::nullopt;
     }
-    const bool is_last = std::ranges::none_of(in_.tree.preorder(), [&](EventIndex e) {
-      return e != last && facts_.in_process[At(e).track] && At(e).end_ns() > call.ts_ns;
-    });
-    return is_last ? last : trace::kNoEvent;
+    for (const EventIndex e : in_.tree.preorder()) {
+      if (e == last || !facts_.in_process[At(e).track]) continue;
+      if (At(e).end_ns() > at) return std::nullopt;
+      end = std::max(end, At(e).end_ns());
+    }
+    return end;
   }
 
   void Extents() {
@@ -363,13 +367,8 @@ class FactCollector {
     };
     bool recording = false;
     bool thread = false;
-    const EventIndex closing = ClosingSync();
-    TimeSpan worked;
-    bool any = false;
     for (const EventIndex e : in_.tree.preorder()) {
-      if (!facts_.in_process[At(e).track]) continue;
-      add(&facts_.recording, &recording, At(e));
-      if (e != closing) add(&worked, &any, At(e));
+      if (facts_.in_process[At(e).track]) add(&facts_.recording, &recording, At(e));
     }
     for (const EventIndex e : facts_.on_thread)
       add(&facts_.thread, &thread, At(e));
@@ -377,11 +376,10 @@ class FactCollector {
       for (TimeSpan* span : {&facts_.recording, &facts_.thread})
         span->end = std::min(span->end, std::max(span->start, facts_.cut->at_ns));
     }
-    for (const LaunchedWork& work : facts_.gpu) {
+    for (const LaunchedWork& work : facts_.gpu)
       add(&facts_.recording, &recording, At(work.event));
-      add(&worked, &any, At(work.event));
-    }
-    if (closing != trace::kNoEvent && !facts_.cut) facts_.worked = worked;
+    if (const auto end = EndBeforeClosingSync(); end && !facts_.cut)
+      facts_.worked = TimeSpan{facts_.recording.start, *end};
     if (in_.events.dialect.recorder[0] != '\0' && !facts_.launched.empty() && !facts_.busy.empty())
       facts_.worked = TimeSpan{facts_.launched.front().launch_ns, facts_.busy.back().end};
   }

@@ -189,16 +189,6 @@ WallPlan PlanInOrder(const Analysis& analysis, const analysis::Simulation& simul
         steps[k].cap_ms ? AfterOthers(alone, after)
                         : Range{std::min(alone.low, after), after, std::max(alone.high, after)});
   }
-  if (std::ranges::all_of(steps, [](const PlanStep& step) { return step.cap_ms.has_value(); })) {
-    lists.resize(1);
-    double all_ms = 0;
-    for (const PlanStep& step : steps) {
-      lists.push_back(Stronger(step.changes, step.high_part));
-      all_ms += OfAnotherReading(step.alone_ms, step.high_part);
-    }
-    const std::vector<double> most_ms = simulation.SavedInOrder(lists);
-    CapTogether(std::accumulate(most_ms.begin() + 1, most_ms.end(), all_ms), &plan.together_ms);
-  }
   plan.steps = std::move(steps);
   return plan;
 }
@@ -239,6 +229,15 @@ Result<WallPlan> AskPlan(const Analysis& analysis, const analysis::Simulation& s
     steps.push_back(std::move(*step));
   }
   WallPlan plan = PlanInOrder(analysis, simulation, std::move(steps));
+  std::vector<std::vector<analysis::Change>> lists = {analysis.wall.given->changes};
+  double other_readings_ms = 0;
+  for (const PlanStep& step : plan.steps) {
+    lists.push_back(Stronger(step.changes, step.high_part));
+    other_readings_ms += OfAnotherReading(step.alone_ms, step.high_part);
+  }
+  const std::vector<double> most_ms = simulation.SavedInOrder(lists);
+  CapTogether(std::accumulate(most_ms.begin() + 1, most_ms.end(), other_readings_ms),
+              &plan.together_ms);
   plan.nothing = std::move(nothing);
   return plan;
 }

@@ -120,6 +120,7 @@ class WallAsker {
             : MillisOf(wall.Of(inside ? ledger::WorkKind::kCopy : ledger::WorkKind::kHostCopy));
     return std::min(finding.exclusive_ms, line);
   }
+
   // The work that a finding about communication or copies is about.
   std::vector<trace::EventIndex> MovingWork(const Finding& finding) const {
     const bool communication = finding.subject == "communication";

@@ -146,7 +146,7 @@ class MachineTeller {
     std::string text =
         fmt::format("{} x {}",
                     stages ? FromTo(stages->heads_least * tensor_, stages->heads_most * tensor_)
-                           : FromTo(attention->heads * tensor_, attention->heads * tensor_),
+                           : fmt::to_string(attention->heads * tensor_),
                     attention->head);
     std::string more;
     if (tensor_ > 1) more = fmt::format("{} on this rank", attention->heads);

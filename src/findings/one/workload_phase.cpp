@@ -421,7 +421,7 @@ class PhaseTeller {
   std::string TokensText(const AttentionSizes& attention) const {
     const auto stages = StagesOf(sizes_.attentions, attention);
     return stages ? FromTo(stages->queries_least, stages->queries_most)
-                  : FromTo(attention.queries, attention.queries);
+                  : fmt::to_string(attention.queries);
   }
 
   void ImageBatch() {
