@@ -108,7 +108,7 @@ struct Analysis {
   std::vector<CategoryPriority> priorities;  // all categories
   Combined combined;                         // of all findings, GPU time
   WallBase wall;                             // what savings of wall time are of
-  // Of each kind's GPU time the part that findings with a way out are about, from 0 to 1.
+  // Of each kind's GPU time the part that findings with a sized way out are about, from 0 to 1.
   std::array<double, ledger::kWorkKinds> covered{};
   std::vector<UncoveredLine> uncovered;       // that no finding is about
   std::optional<SlowInstance> slow_instance;  // of like modules; absent: none
@@ -122,11 +122,11 @@ struct Analysis {
   // sizes the most; the longest first, and their wall time of all units.
   std::vector<ledger::WorkKind> UnassessedKinds() const;
   double UnassessedMs() const;
-  // Findings with a way out are about the most of it.
+  // Findings with a sized way out are about the most of it.
   bool IsCovered(ledger::WorkKind kind) const {
     return covered[static_cast<std::size_t>(kind)] >= kCoveredMost;
   }
-  // Of a kind's wall time, of all units: what no finding with a way out is about.
+  // Of a kind's wall time, of all units: what no finding with a sized way out is about.
   double UncoveredMs(ledger::WorkKind kind) const {
     return MillisOf(frames->books.wall.Of(kind)) * (1 - covered[static_cast<std::size_t>(kind)]);
   }

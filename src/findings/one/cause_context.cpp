@@ -213,7 +213,9 @@ CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
     return {fmt::format("{}. Or t{}", compiled.words, kTunable), compiled.way};
   }
   if (compiles) return compiled;
+  // Of a library's kernel the compiler found that none of its own is faster.
   if (work_.compiled && work_.autotuned && !own && !work_.IsServer()) {
+    if (operation.library != "Triton") return {};
     return {
         "Search more tiles for generated GEMMs: "
         "`TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_SEARCH_SPACE=EXHAUSTIVE`",

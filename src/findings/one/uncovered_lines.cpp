@@ -25,9 +25,12 @@ constexpr IdleCause kOfHost[] = {
     IdleCause::kOutsideOps,   IdleCause::kInput,           IdleCause::kAllocator,
     IdleCause::kNotScheduled, IdleCause::kRoundTrip,       IdleCause::kLaunchLatency};
 
+bool IsSized(const Finding& finding) {
+  return BestWall(finding) != nullptr || finding.bound_ms;
+}
+
 bool HasWay(const Finding& finding) {
-  return BestWall(finding) != nullptr || finding.bound_ms || HasAction(finding.path_a) ||
-         HasAction(finding.path_b);
+  return IsSized(finding) || HasAction(finding.path_a) || HasAction(finding.path_b);
 }
 
 constexpr double kTakes = 0.1;  // of a finding's work, or of a line: less is none of its
@@ -64,15 +67,25 @@ class LineFiller {
       : events_(events), analysis_(*analysis), seen_(events.size()) {}
 
   void Run() {
-    for (Finding& finding : analysis_.findings) {
-      if (!HasWay(finding)) continue;
-      if (finding.host != nullptr) {
-        const auto idle = IdleOf(finding.host->kind);
-        finding.lines.idle.assign(idle.begin(), idle.end());
-      }
-      if (finding.category == "multi_kernel") Moves(&finding);
-      Work(&finding);
+    for (Finding& finding : analysis_.findings)
+      if (IsSized(finding)) Fill(&finding);
+    FillCovered();
+    // What one more way out is about without a size stays as unknown as before.
+    for (Finding& finding : analysis_.findings)
+      if (!IsSized(finding) && HasWay(finding)) Fill(&finding);
+  }
+
+ private:
+  void Fill(Finding* finding) {
+    if (finding->host != nullptr) {
+      const auto idle = IdleOf(finding->host->kind);
+      finding->lines.idle.assign(idle.begin(), idle.end());
     }
+    if (finding->category == "multi_kernel") Moves(finding);
+    Work(finding);
+  }
+
+  void FillCovered() const {
     const auto& gpu = analysis_.frames->books.gpu.kinds;
     for (std::size_t i = 0; i < covered_ns_.size(); ++i) {
       analysis_.covered[i] =
@@ -80,7 +93,6 @@ class LineFiller {
     }
   }
 
- private:
   // What it is about, and what goes with host work that nobody needs.
   std::vector<trace::EventIndex> GpuOf(const Finding& finding) const {
     if (finding.host == nullptr || finding.host->gpu_ms <= 0) return analysis_.WorkOf(finding);

@@ -20,11 +20,12 @@ struct UncoveredLine {
   std::optional<double> bound_ms;        // that could go at most; absent: not assessed
 };
 
-// Fills Finding::lines of findings with a way out, and Analysis::covered.
+// Fills Finding::lines of findings with a way out, and Analysis::covered by those with a size of
+// what they save: advice that nobody can size leaves a line as unknown as it was.
 void FillLines(const trace::EventStore& events, Analysis* analysis);
 
 // Lines that could be shorter by at least limits::kUncoveredShare of the base, or that nobody
-// assessed, of which less than half is in findings with a way out. The largest first. Pure.
+// assessed, of which less than half is in findings with a sized way out. The largest first. Pure.
 // REQUIRES: FillLines.
 std::vector<UncoveredLine> FindUncoveredLines(const Analysis& analysis);
 
