@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "findings/one/attention_reach.h"
 #include "findings/one/estimates.h"
@@ -81,6 +82,26 @@ TEST_CASE("nearly TF32 off: TF32 kernels, other types, devices without such unit
                  Pattern::kTf32Off) == nullptr);
 }
 
+TEST_CASE(
+    "no faster unit helps fp32 products that wait for memory, nor one that takes microseconds") {
+  // 1.8 FLOP a byte, where fp32 units would be the limit from 9.6 on.
+  const char* skinny = "[[64,4,32],[64,32,65536]]";
+  TraceText text;
+  text.OpWithKernel("aten::bmm", 0, 10, "gemmSN_TN_kernel<float>", 20, 1480, 1,
+                    Shapes(skinny, "float"));
+  const Analyzed memory = Analyze(text, "A100-SXM4-80GB");
+  CHECK(FindRule(memory, Pattern::kTf32Off) == nullptr);
+  CHECK(memory.First("gemm").efficiency.bound == Bound::kMemory);
+  // A kernel takes 2 us however little it computes.
+  const char* small = "[[256,256],[256,256]]";
+  const Analyzed one =
+      Analyze(Product("ampere_sgemm_32x32_sliced1x4_tn", 4, small, "float"), "A100-SXM4-80GB");
+  const Finding* finding = FindRule(one, Pattern::kTf32Off);
+  if (finding != nullptr) CHECK(finding->change_b->savings_ms.high <= 0.002 + 1e-9);
+  REQUIRE(one.First("gemm").cause.has_value());
+  CHECK(one.First("gemm").cause->b->saved_part.high <= 0.5 + 1e-9);
+}
+
 TEST_CASE("fp32 kernels are told without shapes, with no low end: they may wait for memory") {
   TraceText text;
   text.OpWithKernel("aten::mm", 0, 10, "ampere_sgemm_128x64_tn", 20, 7200, 1);
@@ -93,6 +114,34 @@ TEST_CASE("fp32 kernels are told without shapes, with no low end: they may wait 
         doctest::Approx(7.2 * (1 - 19.5 / 93.6)).epsilon(0.001));
   CHECK(finding->change_b->savings_ms.low == 0);
   CHECK(FindRule(Analyze(text, "V100-SXM2-16GB"), Pattern::kTf32Off) == nullptr);
+}
+
+// 64 x 64 x 128 x 128 to 64 x 32 x 256 x 256, in so many microseconds.
+Analyzed TransposedConvolution(double us, std::string_view stride) {
+  TraceText text;
+  text.OpWithKernel(
+      "aten::convolution", 0, 10, "cutlass_tensorop_s1688dgrad_optimized_tf32_128x128", 20, us, 1,
+      fmt::format(R"("Input Dims":[[64,64,128,128],[64,32,2,2],[32],[],[],[],[],[],[]],)"
+                  R"("Input type":["float","float","float","ScalarList","ScalarList",)"
+                  R"("ScalarList","Scalar","ScalarList","Scalar"],)"
+                  R"("Concrete Inputs":["","","","{}","[0, 0]","[1, 1]","True","[0, 0]","1"])",
+                  stride));
+  return Analyze(text, "A100-SXM4-40GB");
+}
+
+TEST_CASE(
+    "a transposed convolution is sized as the GEMM that it is, where windows do not overlap") {
+  const Analyzed one = TransposedConvolution(2800, "[2, 2]");
+  const Finding* finding = one.Find("conv_fwd", "aten::convolution");
+  REQUIRE(finding != nullptr);
+  REQUIRE(finding->change_a.has_value());
+  // 268 MB in and 537 MB out: once at 80 % of 1.555 TB/s 0.647 ms, the output three times at 75 %
+  // 1.61 ms.
+  CHECK(finding->change_a->savings_ms.high == doctest::Approx(2.8 - 0.647).epsilon(0.01));
+  CHECK(finding->change_a->savings_ms.low == doctest::Approx(2.8 - 1.61).epsilon(0.02));
+  const Analyzed overlapping = TransposedConvolution(2800, "[1, 1]");
+  const Finding* other = overlapping.Find("conv_fwd", "aten::convolution");
+  CHECK((other == nullptr || !other->change_a));
 }
 
 TEST_CASE("fp64 in a model of fewer bits is one finding over all its ops") {

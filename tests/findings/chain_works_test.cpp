@@ -46,6 +46,33 @@ TEST_CASE("an activation and the product with what stands beside it are one gate
   CHECK(NameOfChain(far, {&silu, &far}).name == "`aten::mul`");
 }
 
+TEST_CASE("a norm's function replaces neither the add before it nor the activation behind it") {
+  auto norm =
+      ChainOf(FusionKind::kNorm,
+              {"aten::add_", "aten::mean", "aten::sub", "aten::pow", "aten::mean", "aten::add",
+               "aten::sqrt", "aten::div", "aten::mul", "aten::add", "aten::gelu"},
+              "M / LayerNorm2d");
+  for (FusionKernel& kernel : norm.kernels)
+    kernel.mean_us = 10;
+  norm.total_us = 110;
+  norm.savings_ms = Range{0.055, 0.088, 0.099};
+  for (trace::EventIndex e = 0; e < norm.kernels.size(); ++e)
+    norm.gpu.push_back(e);
+  norm.ends = {norm.gpu.size()};
+  const FusionCandidate named = NamedPart(norm);
+  CHECK(named.gpu == std::vector<trace::EventIndex>{1, 2, 3, 4, 5, 6, 7, 8, 9});
+  CHECK(named.total_us == doctest::Approx(90));
+  CHECK(named.savings_ms->high == doctest::Approx(0.081));
+  // In an RMS norm, the sum with epsilon and the product with the weight are its own.
+  const auto rms =
+      ChainOf(FusionKind::kNorm,
+              {"aten::pow", "aten::mean", "aten::add", "aten::rsqrt", "aten::mul"}, "M / RMSNorm");
+  CHECK(NamedPart(rms).kernels.size() == 5);
+  // One op that is a norm already is nothing to replace.
+  const auto op = ChainOf(FusionKind::kNorm, {"aten::add", "aten::layer_norm"}, "M");
+  CHECK(NamedPart(op).kernels.size() == 2);
+}
+
 TEST_CASE("copies behind a rotation are none of it, copies in another chain are the chain's") {
   auto rotary = ChainOf(FusionKind::kRotary,
                         {"aten::mul", "aten::add", "aten::copy_", "aten::clone"}, "M / Attention");
@@ -55,14 +82,14 @@ TEST_CASE("copies behind a rotation are none of it, copies in another chain are 
   rotary.savings_ms = Range{0.02, 0.04, 0.06};
   rotary.gpu = {1, 2, 3, 4, 5, 6, 7, 8};
   rotary.ends = {4, 8};
-  const FusionCandidate left = WithoutLayoutCopies(rotary);
+  const FusionCandidate left = NamedPart(rotary);
   CHECK(left.gpu == std::vector<trace::EventIndex>{1, 2, 5, 6});
   CHECK(left.ends == std::vector<std::size_t>{2, 4});
   CHECK(left.total_us == doctest::Approx(40));
   CHECK(left.savings_ms->mid == doctest::Approx(0.02));
   auto chain = rotary;
   chain.kind = FusionKind::kChain;
-  CHECK(WithoutLayoutCopies(chain).gpu.size() == 8);
+  CHECK(NamedPart(chain).gpu.size() == 8);
   // Times are told apart as well.
   rotary.id = "fusion.1";
   Analysis analysis;

@@ -127,6 +127,11 @@ class CauseFinder {
     return *e.bytes / *e.peak_tb_per_s / 1e6 / o.mean_us;
   }
 
+  // By the roofline of units of that rate.
+  static bool MemoryBoundAt(const Efficiency& e, double tflops) {
+    return e.flops_per_byte && e.peak_tb_per_s && *e.flops_per_byte * *e.peak_tb_per_s < tflops;
+  }
+
   // ---- precision
 
   bool Tf32(Operation* o) {
@@ -141,8 +146,12 @@ class CauseFinder {
     // Without shapes the kernel may be as fast as fp32 units are, or wait for memory.
     const auto recorded = o->efficiency.tflops_per_s;
     if (sized ? !recorded || *recorded <= 0 : !fp32) return false;
+    // What fp32 units would do while its operands are read, no faster unit does sooner.
+    if (sized && fp32 && MemoryBoundAt(o->efficiency, fp32->tflops)) return false;
     const double now = sized ? *recorded : fp32->tflops;
-    const double least = sized ? MemoryPart(*o) : 0;
+    const double shortest = limits::kLaunchFloorUs / std::max(o->mean_us, 1e-3);
+    const double memory = sized ? MemoryPart(*o) : 0;
+    const double least = std::max(memory, shortest);
     Range part = SavedAtTensorRate(now, peak->tflops, least);
     if (!sized) part.low = 0;
     if (part.high <= 0) return false;
@@ -159,7 +168,7 @@ class CauseFinder {
     // Half the bytes of fp32, and the same shares of a higher rate: never less than TF32 saves.
     if (const auto bf16 = perf::PeakFor(*platform, "matrix_bf16")) {
       o->cause->facts.push_back(NumberFact("bf16_peak", bf16->tflops, "TFLOPS/s"));
-      Range more = SavedAtTensorRate(now, bf16->tflops, least / 2);
+      Range more = SavedAtTensorRate(now, bf16->tflops, std::max(memory / 2, shortest));
       if (!sized) more.low = 0;
       o->cause->a = Target{more, fmt::format("{:.0f}% of the bf16 peak", limits::kTensorHigh * 100),
                            target.source};

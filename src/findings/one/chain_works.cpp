@@ -10,12 +10,15 @@
 namespace jarvis::findings {
 namespace {
 
-bool HasOp(const FusionCandidate& chain, std::initializer_list<std::string_view> parts) {
-  return std::any_of(chain.kernels.begin(), chain.kernels.end(), [&](const FusionKernel& kernel) {
-    return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
-      return kernel.op.find(part) != std::string::npos;
-    });
+bool IsAny(std::string_view op, std::initializer_list<std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+    return op.find(part) != std::string_view::npos;
   });
+}
+
+bool HasOp(const FusionCandidate& chain, std::initializer_list<std::string_view> parts) {
+  return std::any_of(chain.kernels.begin(), chain.kernels.end(),
+                     [&](const FusionKernel& kernel) { return IsAny(kernel.op, parts); });
 }
 
 bool IsOnly(const FusionCandidate& chain, std::initializer_list<std::string_view> ops) {
@@ -86,29 +89,58 @@ std::string NameByOps(const FusionCandidate& chain) {
   return ops.size() > kOpsShown ? text + " and more" : text;
 }
 
-std::size_t OwnKernels(const FusionCandidate& chain) {
-  std::size_t own = chain.kernels.size();
-  while (chain.kind == FusionKind::kRotary && own > 1 && IsCopy(chain.kernels[own - 1].op))
-    --own;
+// Its kernels from the first to before the last, by place, that the function named for it replaces.
+struct OwnKernels {
+  std::size_t first = 0, end = 0;
+  bool Has(std::size_t i) const { return i >= first && i < end; }
+};
+
+OwnKernels OwnOf(const FusionCandidate& chain) {
+  OwnKernels own{0, chain.kernels.size()};
+  const auto drop_last = [&](const auto& drops) {
+    while (own.end > own.first + 1 && drops(chain.kernels[own.end - 1].op))
+      --own.end;
+  };
+  if (chain.kind == FusionKind::kRotary) drop_last(IsCopy);
+  if (chain.kind == FusionKind::kNorm && !HasOp(chain, {"_norm"})) {
+    drop_last([](std::string_view op) {
+      return IsAny(op, {"gelu", "relu", "silu", "sigmoid", "tanh", "dropout"});
+    });
+    while (own.first + 1 < own.end &&
+           IsAny(chain.kernels[own.first].op, {"aten::add", "aten::bias_add"}))
+      ++own.first;
+  }
   return own;
 }
 
 double OwnPart(const FusionCandidate& chain) {
+  const OwnKernels kernels = OwnOf(chain);
   double own = 0, all = 0;
   for (std::size_t i = 0; i < chain.kernels.size(); ++i) {
     all += chain.kernels[i].mean_us;
-    own += i < OwnKernels(chain) ? chain.kernels[i].mean_us : 0;
+    own += kernels.Has(i) ? chain.kernels[i].mean_us : 0;
   }
   return all > 0 ? own / all : 1;
 }
 
-// Of a chain that ends in copies for what reads its output.
-void AddCopies(const FusionCandidate& chain, double part, std::vector<ChainWork>* out) {
+// What the function named for a chain leaves of it.
+std::string NameOfRest(const FusionCandidate& chain) {
+  const OwnKernels own = OwnOf(chain);
+  FusionCandidate rest;
+  for (std::size_t i = 0; i < chain.kernels.size(); ++i) {
+    if (!own.Has(i)) rest.kernels.push_back(chain.kernels[i]);
+  }
+  const bool copies = std::all_of(rest.kernels.begin(), rest.kernels.end(),
+                                  [](const FusionKernel& one) { return IsCopy(one.op); });
+  return copies ? std::string(kLayoutCopies) : NameByOps(rest);
+}
+
+void AddRest(const FusionCandidate& chain, double part, std::vector<ChainWork>* out) {
+  std::string name = NameOfRest(chain);
   auto found = std::find_if(out->begin(), out->end(),
-                            [](const ChainWork& work) { return work.what.name == kLayoutCopies; });
+                            [&](const ChainWork& work) { return work.what.name == name; });
   if (found == out->end())
-    found =
-        out->insert(out->end(), {{std::string(kLayoutCopies), ""}, chain.module_class, 0, 0, {}});
+    found = out->insert(out->end(), {{std::move(name), ""}, chain.module_class, 0, 0, {}});
   found->count += chain.instances;
   found->ms += part * chain.total_us / 1000;
   if (!chain.savings_ms) return;
@@ -138,13 +170,15 @@ ChainName NameOfChain(const FusionCandidate& chain,
   return {NameByOps(chain), ""};
 }
 
-FusionCandidate WithoutLayoutCopies(const FusionCandidate& chain) {
+FusionCandidate NamedPart(const FusionCandidate& chain) {
   const std::size_t kernels = chain.kernels.size();
-  const std::size_t own = OwnKernels(chain);
-  if (own == kernels || chain.gpu.size() != kernels * chain.ends.size()) return chain;
+  const OwnKernels own = OwnOf(chain);
+  if (own.end - own.first == kernels || chain.gpu.size() != kernels * chain.ends.size())
+    return chain;
   FusionCandidate left = chain;
   const double part = OwnPart(chain);
-  left.kernels.resize(own);
+  left.kernels.assign(chain.kernels.begin() + static_cast<std::ptrdiff_t>(own.first),
+                      chain.kernels.begin() + static_cast<std::ptrdiff_t>(own.end));
   left.total_us *= part;
   left.exclusive_us *= part;
   if (left.savings_ms) left.savings_ms = Scaled(*left.savings_ms, part);
@@ -152,7 +186,8 @@ FusionCandidate WithoutLayoutCopies(const FusionCandidate& chain) {
   left.ends.clear();
   for (std::size_t i = 0; i < chain.ends.size(); ++i) {
     const auto first = chain.gpu.begin() + static_cast<std::ptrdiff_t>(i * kernels);
-    left.gpu.insert(left.gpu.end(), first, first + static_cast<std::ptrdiff_t>(own));
+    left.gpu.insert(left.gpu.end(), first + static_cast<std::ptrdiff_t>(own.first),
+                    first + static_cast<std::ptrdiff_t>(own.end));
     left.ends.push_back(left.gpu.size());
   }
   return left;
@@ -189,7 +224,7 @@ std::vector<ChainWork> ChainWorksOf(const Analysis& analysis, const Finding& fin
       add(Scaled(*chain->savings_ms, part), 1, &found->savings_ms);
       add(*chain->savings_ms, 1, &all_savings);
     }
-    if (part < 1) AddCopies(*chain, 1 - part, &out);
+    if (part < 1) AddRest(*chain, 1 - part, &out);
   }
   // What turns queries and keys outside of any chain is the rotary embedding's, too.
   const auto rotary = std::find_if(

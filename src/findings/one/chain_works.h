@@ -17,9 +17,10 @@ struct ChainName {
 ChainName NameOfChain(const FusionCandidate& chain,
                       const std::vector<const FusionCandidate*>& beside);
 
-// Of a rotary embedding in parts without the copies behind it, which lay its output out for
-// attention: one kernel for the rotation leaves them. Any other chain as it is.
-FusionCandidate WithoutLayoutCopies(const FusionCandidate& chain);
+// What the function that is named for a chain replaces: of a rotary embedding not the copies behind
+// it, which lay its output out for attention; of a normalisation neither the add of a bias or a
+// residual before it nor the activation behind it. Any other chain as it is.
+FusionCandidate NamedPart(const FusionCandidate& chain);
 
 struct ChainWork {
   ChainName what;

@@ -11,6 +11,7 @@
 #include "findings/one/advice_rules.h"
 #include "findings/one/attention_reach.h"
 #include "findings/one/cause_context.h"
+#include "findings/one/convolution_as_product.h"
 #include "findings/one/replay_causes.h"
 #include "findings/one/replayed_calls.h"
 #include "findings/one/rule_text.h"
@@ -289,12 +290,35 @@ class FindingMaker {
     return 0;
   }
 
+  // What a change of the model saves of a convolution.
+  std::optional<Target> OfModel(const Operation& convolution) const {
+    if (auto product = AsProductAndShuffle(calls_, convolution)) return product;
+    const double part = Transposes(convolution);
+    if (part <= 0) return std::nullopt;
+    return Target{{part / 2, 0.8 * part, part}, "no layout conversions", "this trace", true};
+  }
+
+  // Whether it is about transposed convolutions. Those that are GEMMs are told so first, others not
+  // at all.
+  bool IsTransposed(const Group& group, Finding* f) const {
+    const auto found = std::find_if(f->path_a.begin(), f->path_a.end(), [](const Remedy& remedy) {
+      return remedy.advice == Advice::kProductAndShuffle;
+    });
+    if (found == f->path_a.end()) return false;
+    const bool products = std::any_of(
+        group.members.begin(), group.members.end(),
+        [&](const Operation* member) { return AsProductAndShuffle(calls_, *member).has_value(); });
+    std::rotate(f->path_a.begin(), found, found + 1);
+    if (products) return true;
+    f->path_a.erase(f->path_a.begin());
+    if (f->path_a.empty()) f->path_a.push_back({Advice::kChannelsLast, {}, {}});
+    return true;
+  }
+
   void Changes(const Group& group, Finding* f) const {
     // The gap to a roof is a kernel's, unless only a change of the model takes it away.
     // What another algorithm would reach the roof does not tell.
-    const bool other_work = std::any_of(
-        f->path_a.begin(), f->path_a.end(),
-        [](const Remedy& remedy) { return remedy.advice == Advice::kProductAndShuffle; });
+    const bool other_work = IsTransposed(group, f);
     const bool by_a = !HasAction(f->path_b) && HasAction(f->path_a) && !other_work;
     const auto roof_path = by_a ? &Cause::a : &Cause::b;
     for (const auto& [path, change] :
@@ -304,10 +328,8 @@ class FindingMaker {
         std::optional<Target> target;
         if (group.cause != nullptr) {
           target = (*member->cause).*path;
-        } else if (path == &Cause::a && Transposes(*member) > 0) {
-          const double part = Transposes(*member);
-          target =
-              Target{{part / 2, 0.8 * part, part}, "no layout conversions", "this trace", true};
+        } else if (path == &Cause::a && (other_work || Transposes(*member) > 0)) {
+          target = OfModel(*member);
         } else if (path == roof_path && member->efficiency.percent) {
           target = RoofTarget(*member);
         }

@@ -390,7 +390,7 @@ class FusionFindingMaker {
     };
     for (const FusionCandidate* one : members) {
       if (NameOfChain(*one, members).by_hand.empty()) continue;
-      const FusionCandidate& own = left.emplace_back(WithoutLayoutCopies(*one));
+      const FusionCandidate& own = left.emplace_back(NamedPart(*one));
       named.push_back(&own);
       add(*own.savings_ms);
       if (own.total_us > 0)
