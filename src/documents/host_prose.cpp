@@ -72,20 +72,20 @@ std::string SectionName(const findings::Analysis& analysis, const HostCause& cau
   return fmt::format("Host work between {} and {}", Code(cause.before, 60), Code(cause.after, 60));
 }
 
-// Whether so many of the usual length make up the sum that stands beside it.
-bool AreAlike(const HostCause& cause) {
-  const double sum = cause.each_ms * static_cast<double>(cause.count);
-  return sum > 0.95 * cause.total_ms && sum < 1.05 * cause.total_ms;
-}
-
 // Of a few stretches of unlike length the sum says more than the middle one.
 std::string TimesText(const findings::Analysis& analysis, const HostCause& cause) {
   constexpr std::uint64_t kFew = 3;
   const auto stretches = static_cast<std::uint64_t>(static_cast<double>(cause.count) /
                                                     static_cast<double>(analysis.base.count));
-  if (stretches <= kFew || !AreAlike(cause))
+  if (stretches <= kFew || !cause.alike())
     return EachMs(analysis, IdleMs(analysis, cause)) + " " + UnitPhrase(analysis);
   return fmt::format("{} x {}", stretches, Ms(cause.each_ms));
+}
+
+// How long one stretch of a section is: "about 7.47 ms", "3.74 to 12.9 ms".
+std::string StretchText(const HostCause& cause) {
+  if (cause.alike()) return "about " + Ms(cause.each_ms);
+  return fmt::format("{} to {}", Ms(cause.shortest_ms), Ms(cause.longest_ms));
 }
 
 std::string BetweenText(const HostCause& cause) {
@@ -102,7 +102,7 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
   if (cause.count > 3) {
     const std::string stretches = EachCalls(analysis, cause.count);
     text += stretches == "1" ? ", in one stretch" : ", in " + stretches + " stretches";
-    if (AreAlike(cause)) text += " of about " + Ms(cause.each_ms);
+    if (stretches != "1") text += " of " + StretchText(cause);
   }
   text += BetweenText(cause);
   if (cause.period_ms && cause.count > 2) text += fmt::format(", every {}", Ms(*cause.period_ms));
@@ -154,6 +154,10 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
   if (cause.gpu_ms > 0) {
     text += fmt::format("; what the checks themselves compute takes {} of GPU time more",
                         EachMs(analysis, cause.gpu_ms));
+  }
+  if (cause.rounds > 0) {
+    text += fmt::format(". Most of the syncs are one loop: {} rounds with {} syncs each",
+                        EachCalls(analysis, cause.rounds), cause.waits_a_round);
   }
   return text + ". The longest idle time follows " + places + ".";
 }
@@ -373,13 +377,16 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
       return SectionName(analysis, cause) + " while the GPU is idle, " + TimesText(analysis, cause);
     case HostCauseKind::kWaits: {
       const bool checks = IsOfChecks(cause);
-      std::string text = fmt::format(
-          "{} {}{} ({})", EachCalls(analysis, cause.count), checks ? "value checks" : "syncs",
-          analysis.base.count > 1 ? " " + UnitPhrase(analysis) : "",
-          checks ? "syncs that read one value back" : "waits with nothing queued on the GPU");
+      std::string text = fmt::format("{} {}{}{}", EachCalls(analysis, cause.count),
+                                     checks ? "value checks" : "syncs that leave the GPU idle",
+                                     analysis.base.count > 1 ? " " + UnitPhrase(analysis) : "",
+                                     checks ? " (syncs that read one value back)" : "");
       if (cause.places.empty()) return text;
       const HostPlace& first = cause.places.front();
       if (2 * first.idle_ms > cause.idle_ms) return text + ", mostly in " + PlaceName(first.name);
+      if (cause.rounds > 0)
+        return fmt::format("{}, mostly in one loop of {} rounds", text,
+                           EachCalls(analysis, cause.rounds));
       if (3 * first.idle_ms > cause.idle_ms)
         return text + ", largest part in " + PlaceName(first.name);
       return text + ", in several places";

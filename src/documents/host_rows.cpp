@@ -38,11 +38,22 @@ std::vector<std::pair<std::string, double>> PlaceInStep(const findings::HostCaus
   return rows;
 }
 
+std::vector<std::pair<std::string, double>> StretchRows(const findings::HostCause& cause) {
+  if (cause.each_ms <= 0) return {};
+  if (cause.shortest_ms <= 0 || cause.alike()) return {{"Duration of each", cause.each_ms}};
+  return {{"Shortest of them", cause.shortest_ms}, {"Longest of them", cause.longest_ms}};
+}
+
 void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& cause,
                  MarkdownTable* table) {
   if (analysis.wall.recorded_ms > 0)
     table->Row({"of the recorded time", Pct(cause.total_ms / analysis.wall.recorded_ms * 100)});
-  if (cause.each_ms > 0) table->Row({"Duration of each", Ms(cause.each_ms)});
+  for (const auto& [name, ms] : StretchRows(cause))
+    table->Row({name, Ms(ms)});
+  if (cause.rounds > 0) {
+    table->Row({"Rounds of one loop", EachCalls(analysis, cause.rounds)});
+    table->Row({"Syncs in a round", fmt::format("{}", cause.waits_a_round)});
+  }
   if (cause.period_ms) table->Row({"Repeats every", Ms(*cause.period_ms)});
   if (cause.nothing_ms > 0)
     table->Row({"Of it without any recorded event", MsAndEach(analysis, cause.nothing_ms)});

@@ -15,6 +15,9 @@ namespace jarvis::documents {
 // step.
 std::vector<std::pair<std::string, double>> PlaceInStep(const findings::HostCause& cause);
 
+// How long one of several stretches or pieces is: name, milliseconds.
+std::vector<std::pair<std::string, double>> StretchRows(const findings::HostCause& cause);
+
 // Metric | Value, of the recording and, where it has several steps, of one.
 void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& cause,
                  MarkdownTable* table);

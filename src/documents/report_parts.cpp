@@ -323,8 +323,8 @@ std::string HostTable(const findings::Analysis& analysis, const findings::Findin
     table.Row({"The last of that ends at", Ms(cause.until_ms), std::string(kAbsentText)});
   for (const auto& [name, ms] : PlaceInStep(cause))
     table.Row({name, Ms(ms), std::string(kAbsentText)});
-  if (cause.each_ms > 0)
-    table.Row({"Duration of each", Ms(cause.each_ms), std::string(kAbsentText)});
+  for (const auto& [name, ms] : StretchRows(cause))
+    table.Row({name, Ms(ms), std::string(kAbsentText)});
   return table.empty() ? "" : table.text() + "\n";
 }
 

@@ -78,7 +78,9 @@ class Advisor {
   }
   void TuneGemm() {
     const bool by_library = context_.amd && context_.replays;
-    if (context_.compiled && context_.autotuned) B(Advice::kSearchTiles);
+    // Where the compiler has timed its own kernels and took the library's, more tiles of its own
+    // change nothing.
+    if (context_.compiled && context_.autotuned && f_.library == "Triton") B(Advice::kSearchTiles);
     if (context_.compiled && !context_.autotuned && !by_library) B(Advice::kMaxAutotune);
     if (!context_.amd || context_.before_torch2) return;
     if (context_.tunable_op == WorkContext::TunableOp::kReads) B(Advice::kTuneMissing);
@@ -160,6 +162,8 @@ class Advisor {
   void Generated() {
     const bool reduction = Subject("triton_red_") || Subject("triton_per_");
     const bool named = !Subject("triton_ ") && f_.subject != "triton_";
+    const bool product = Subject("triton_tem_") && !Subject("convolution") && !Subject("attention");
+    if (product && context_.autotuned) B(Advice::kSearchTiles);
     if (!reduction && named && !context_.autotuned) B(Advice::kFuseIntoProduct);
   }
 
@@ -303,7 +307,10 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
     return {Advice::kOverlapHostWork, Advice::kFindHostWork};
   std::vector<Advice> out;
   const std::vector<std::string>& names = section.names;
-  if (std::any_of(names.begin(), names.end(), IsDecoding)) out.push_back(Advice::kDecodeElsewhere);
+  const bool decodes = std::any_of(names.begin(), names.end(), IsDecoding);
+  // What prepares all of the input ahead comes before what is about a small part of it.
+  const bool mostly = decodes && IsDecoding(names.front());
+  if (mostly) out.push_back(Advice::kDecodeElsewhere);
   if (AnyName(names, {"zoom", "resize", "rescale", "normalize", "image_transforms",
                       "image_processing", "pil/", "ndimage", "to_numpy_array"})) {
     out.push_back(Advice::kPreprocessOnGpu);
@@ -311,9 +318,10 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
   if (section.loading) {
     out.push_back(LoaderAdvice(context));
     if (context.worker_loader && context.pageable_input) out.push_back(Advice::kPinLoader);
-  } else if (!context.training && !out.empty()) {
+  } else if (!context.training && (decodes || !out.empty())) {
     out.push_back(Advice::kPrepareAhead);
   }
+  if (decodes && !mostly) out.push_back(Advice::kDecodeElsewhere);
   if (!out.empty() || names.empty()) return out;
   const std::string& leading = names.front();
   if (leading.starts_with("aten::")) return {Advice::kHostOpsToDevice};

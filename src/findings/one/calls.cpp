@@ -153,15 +153,20 @@ class Collector {
       const WorkCall& call = in_.calls[i];
       static const trace::Args kNoArguments;
       const trace::Args& args = call.recorded_arguments ? events_.args_of(call.op) : kNoArguments;
-      groups.Add({names.Intern(in_.NameOf(call)), names.Intern(call.category), args.dims,
-                  args.types, args.strides, args.concrete, call.backward ? 1U : 0U},
-                 i);
+      groups.Add(
+          {names.Intern(in_.NameOf(call)), names.Intern(call.category), args.dims, args.types,
+           args.strides, args.concrete, (call.backward ? 1U : 0U) + (LeavesDevice(call) ? 2U : 0U)},
+          i);
     }
     for (const auto& group : groups.groups()) {
       Built built;
       const WorkCall& first = in_.calls[group.rows.front()];
-      built.category = session::CategoryKey(first.category);
-      built.display_name = first.category.empty() ? "other" : std::string(first.category);
+      // Ops that only send or fetch data compute nothing, whatever kind of op they are.
+      const bool copies = LeavesDevice(first);
+      built.category = copies ? "host_copy" : session::CategoryKey(first.category);
+      built.display_name = copies                   ? "Host copies"
+                           : first.category.empty() ? "other"
+                                                    : std::string(first.category);
       for (const std::size_t i : group.rows) {
         built.calls.push_back(static_cast<std::uint32_t>(i));
         built.gpu_us += in_.calls[i].kernel_us;
@@ -237,7 +242,10 @@ class Collector {
         AddCallers(calls, &operation);
         operation.percent_of_category = Share(operation.gpu_us, category.gpu_us);
         operation.percent_of_total = Share(operation.gpu_us, in_.window_us);
-        operation.percent_of_computation = Share(operation.gpu_us, in_.computation_us);
+        const double computing_us =
+            category.kind == Kind::kCommunication ? 0 : operation.gpu_us - CopiedUs(calls);
+        operation.percent_of_computation = ShareOfSome(computing_us);
+        computing_us_[&category] += computing_us;
       }
     }
   }
@@ -328,7 +336,7 @@ class Collector {
     double by_bound[2] = {0, 0};
     for (const std::uint32_t i : calls) {
       const WorkCall& call = in_.calls[i];
-      if (CopyLeavesDevice(call)) continue;  // memory bandwidth is not its limit
+      if (LeavesDevice(call)) continue;  // memory bandwidth is not its limit
       const CallRoof one = RoofOf(call, in_.platform);
       if (!e.flops && one.flops) e.flops = one.flops;
       if (!e.bytes && one.bytes) e.bytes = one.bytes;
@@ -380,8 +388,26 @@ class Collector {
     e->source = BoundSource::kIntensity;
   }
 
+  // Copies of any direction are no part of the computing time.
+  double CopiedUs(const std::vector<std::uint32_t>& calls) const {
+    double us = 0;
+    for (const std::uint32_t i : calls) {
+      for (const EventIndex e : in_.calls[i].kernels) {
+        const trace::EventKind kind = events_[e].kind;
+        if (kind == trace::EventKind::kMemcpy || kind == trace::EventKind::kMemset)
+          us += Us(events_, e);
+      }
+    }
+    return us;
+  }
+  std::optional<double> ShareOfSome(double us) const {
+    constexpr double kSomeUs = 1e-3;
+    return us > kSomeUs ? Share(us, in_.computation_us) : std::nullopt;
+  }
+
   // Whether all of its work is a copy between host and device, or between devices.
-  bool CopyLeavesDevice(const WorkCall& call) const {
+  bool LeavesDevice(const WorkCall& call) const {
+    if (call.kernels.empty()) return false;
     return std::all_of(call.kernels.begin(), call.kernels.end(), [&](EventIndex e) {
       if (events_[e].kind != trace::EventKind::kMemcpy) return false;
       const std::string_view name = events_.name(e);
@@ -475,9 +501,9 @@ class Collector {
       }
       RateCategory(&category);
       category.percent_of_total = Share(category.gpu_us, in_.window_us);
-      category.percent_of_computation = Share(category.gpu_us, in_.computation_us);
+      category.percent_of_computation = ShareOfSome(computing_us_[&category]);
       category.worth_work =
-          category.percent_of_computation.value_or(0) > limits::kCategoryWorthWork;
+          Share(category.gpu_us, in_.computation_us).value_or(0) > limits::kCategoryWorthWork;
     }
   }
 
@@ -485,6 +511,7 @@ class Collector {
   std::vector<CategoryAnalysis>& out_;
   const trace::EventStore& events_;
   std::vector<Built> built_;
+  std::map<const CategoryAnalysis*, double> computing_us_;
   std::vector<Follower> follower_;                   // by event
   std::vector<const analysis::SummaryRow*> op_row_;  // by launcher
   std::vector<std::uint32_t> launcher_of_;           // by GPU event

@@ -54,6 +54,9 @@ struct HostCause {
   std::uint64_t count = 0;  // stretches, waits, launches, calls, pieces
   double total_ms = 0;      // host time
   double each_ms = 0;       // median
+  double shortest_ms = 0;   // of a section's stretches
+  double longest_ms = 0;
+  bool alike() const { return longest_ms <= 1.25 * shortest_ms; }
   std::optional<double> period_ms;
   std::string before;            // of a section: the op whose work ended before; may be empty
   std::string after;             // the op whose work came next; may be empty
@@ -79,8 +82,10 @@ struct HostCause {
   // begins to launch, which runs backward; 0: several steps, or no such thread.
   double gaps_from_ms = 0, gaps_to_ms = 0;
   double backward_ms = 0;
-  double behind_ms = 0;           // of waits: idle time right behind them
-  double inside_ms = 0;           // of replays: idle time between their own kernels
+  double behind_ms = 0;  // of waits: idle time right behind them
+  double inside_ms = 0;  // of replays: idle time between their own kernels
+  // Of waits: most are in one loop of so many rounds, each with so many waits; 0: in none.
+  std::uint64_t rounds = 0, waits_a_round = 0;
   bool small_kernels = false;     // of waits: each with a few small kernels, which are late as well
   std::vector<HostPlace> places;  // the most time first
   std::vector<HostPlace> python;  // of a launch-bound host: what launches nothing, the most first

@@ -147,6 +147,12 @@ class HostFindingMaker {
            group.total_ms < kShort * e_.base_ms;
   }
 
+  // Nothing is launched meanwhile after the last GPU work of a recording that is no loop of steps.
+  bool IsEndOfRun(const SectionGroup& group) const {
+    return group.after.empty() && group.stretches.size() == 1 &&
+           e_.frames.frames.base.unit == analysis::TimeUnit::kRecording;
+  }
+
   void Sections() {
     for (std::size_t i = 0; i < sections_.size(); ++i) {
       const SectionGroup& group = *sections_[i];
@@ -155,6 +161,8 @@ class HostFindingMaker {
       cause.count = group.stretches.size();
       cause.total_ms = group.total_ms;
       cause.each_ms = group.median_ms;
+      cause.shortest_ms = group.shortest_ms;
+      cause.longest_ms = group.longest_ms;
       cause.period_ms = group.period_ms;
       cause.before = group.before;
       cause.after = group.after;
@@ -174,6 +182,9 @@ class HostFindingMaker {
       for (const SectionWork& work : group.work)
         section.names.push_back(work.name);
       std::vector<Advice> advice = AdviceForHostSection(e_.context, section);
+      if (IsEndOfRun(group))
+        std::replace(advice.begin(), advice.end(), Advice::kOverlapHostWork,
+                     Advice::kShortenLastWork);
       // Faster transforms leave the decoding as it is.
       const bool transforms =
           std::find(advice.begin(), advice.end(), Advice::kPreprocessOnGpu) != advice.end();
@@ -214,7 +225,8 @@ class HostFindingMaker {
   // What generators of masks do between batches, if nothing says otherwise.
   static void SayMasks(Finding* finding) {
     for (Remedy& remedy : finding->path_a) {
-      if (remedy.advice != Advice::kOverlapHostWork) continue;
+      if (remedy.advice != Advice::kOverlapHostWork && remedy.advice != Advice::kShortenLastWork)
+        continue;
       remedy.facts.push_back(
           {"what",
            "after a mask decoder that is most likely the run-length encoding and "
@@ -376,6 +388,8 @@ class HostFindingMaker {
   void AddWaits(const char* member, WaitPlaces found, HostCause cause) {
     cause.total_ms = std::max(cause.total_ms, found.total_ms);
     cause.places = std::move(found.places);
+    cause.rounds = found.rounds;
+    cause.waits_a_round = found.waits_a_round;
     std::vector<Remedy> ways = WaysForWaits(cause.places);
     if (cause.places.size() > kHostPlacesMax) cause.places.resize(kHostPlacesMax);
     Add(member, Pattern::kSynchronisation, {}, std::move(cause));

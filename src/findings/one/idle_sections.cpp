@@ -69,11 +69,11 @@ class SectionFinder {
   static double Ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
   void FindSections(Stretch span) {
-    const std::int64_t least = std::max(kSectionMinNs, (span.end - span.start) / kSectionsPerSpan);
+    least_ms_ = Ms(std::max(kSectionMinNs, (span.end - span.start) / kSectionsPerSpan));
     std::int64_t from = span.start;
     for (std::size_t i = 0; i <= busy_.size(); ++i) {
       const std::int64_t to = i < busy_.size() ? busy_[i].start : span.end;
-      if (to - from >= least) sections_.push_back({{from, to}, Before(from), After(to)});
+      if (to - from >= kSectionMinNs) sections_.push_back({{from, to}, Before(from), After(to)});
       if (i < busy_.size()) from = std::max(from, busy_[i].end);
     }
     self_.resize(sections_.size());
@@ -209,22 +209,24 @@ class SectionFinder {
 
   std::vector<SectionGroup> Groups() {
     // Stretches of the same work are one, wherever they are; without such work those between the
-    // same neighbours.
-    std::map<std::array<std::string, 3>, std::vector<std::size_t>> groups;
+    // same neighbours in which the same little is recorded.
+    constexpr std::int64_t kLeads = 4, kMarks = 10;  // one part in so many of a stretch
+    std::map<std::array<std::string, 4>, std::vector<std::size_t>> groups;
     for (std::size_t i = 0; i < sections_.size(); ++i) {
       const Stretch& time = sections_[i].time;
       const bool loading = 2 * loading_[i] > time.end - time.start;
-      const std::string leading = loading ? "data loading" : Leading(i);
+      const std::string leading = loading ? "data loading" : Leading(i, kLeads);
       if (leading.empty()) {
-        groups[{"", sections_[i].before, sections_[i].after}].push_back(i);
+        groups[{"", sections_[i].before, sections_[i].after, Leading(i, kMarks)}].push_back(i);
       } else {
-        groups[{leading, "", ""}].push_back(i);
+        groups[{leading, "", "", ""}].push_back(i);
       }
     }
     std::vector<SectionGroup> out;
     for (const auto& [key, sections] : groups) {
       const Section& first = sections_[sections[sections.size() / 2]];
       out.push_back(GroupOf(first.before, first.after, sections));
+      if (out.back().longest_ms < least_ms_) out.pop_back();
     }
     std::stable_sort(out.begin(), out.end(), [](const SectionGroup& a, const SectionGroup& b) {
       return a.total_ms > b.total_ms;
@@ -237,13 +239,13 @@ class SectionFinder {
            DirectionOf(events_.name(e)) == direction;
   }
 
-  // What takes at least a quarter of a section; empty: nothing does.
-  std::string Leading(std::size_t section) const {
+  // What takes at least one part in so many of a section; empty: nothing does.
+  std::string Leading(std::size_t section, std::int64_t parts) const {
     const Stretch& time = sections_[section].time;
     std::pair<std::int64_t, std::string> most{0, ""};
     for (const auto& [name, self] : self_[section])
       most = std::max(most, {self.first, WithoutAddress(events_.strings[name])});
-    return 4 * most.first >= time.end - time.start ? most.second : std::string();
+    return parts * most.first >= time.end - time.start ? most.second : std::string();
   }
 
   SectionGroup GroupOf(const std::string& before, const std::string& after,
@@ -282,6 +284,8 @@ class SectionFinder {
     group.after_copy_back = 2 * back > sections.size();
     group.before_copy_in = 2 * in > sections.size();
     group.loading = 2 * Ms(loading) > group.total_ms;
+    group.shortest_ms = *std::min_element(lengths.begin(), lengths.end());
+    group.longest_ms = *std::max_element(lengths.begin(), lengths.end());
     group.median_ms = UpperMedian(std::move(lengths));
     if (!periods.empty()) group.period_ms = UpperMedian(std::move(periods));
     for (const auto& [name, self] : work) {
@@ -301,6 +305,7 @@ class SectionFinder {
   const IntervalSet<std::int64_t>& not_idle_;
   std::vector<EventIndex> work_;  // by start
   IntervalSet<std::int64_t> busy_;
+  double least_ms_ = 0;                 // the longest of a group is at least so long
   std::vector<Section> sections_;       // by time
   std::vector<SelfTimes> self_;         // by section
   std::vector<std::int64_t> recorded_;  // by section: inside events, threads added up

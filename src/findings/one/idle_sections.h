@@ -1,10 +1,11 @@
 // Long stretches in which the GPU has nothing to do, and what the host does in them: preprocessing,
-// loading, plain Python between batches. Stretches between the same work are one.
+// loading, plain Python between batches. Stretches of the same work are one.
 //
 // Method: the time from the first to the last activity less GPU work and less what is known to have
-// been GPU work that was not recorded. Stretches of at least 0.2 % of it (and 0.5 ms) count. Self
-// time in them is time inside an event and inside none of those it encloses, on the threads that
-// launch and on loaders; in annotations alone it is nobody's.
+// been GPU work that was not recorded. Stretches of 0.5 ms or more count, of the same work as one
+// of at least 0.2 % of it: a series is not cut where its members grow shorter. Self time in them is
+// time inside an event and inside none of those it encloses, on the threads that launch and on
+// loaders; in annotations alone it is nobody's.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,8 @@ struct SectionGroup {
   IntervalSet<std::int64_t> stretches;  // by start
   double total_ms = 0;
   double median_ms = 0;
+  double shortest_ms = 0;
+  double longest_ms = 0;
   std::optional<double> period_ms;  // median from begin to begin; absent for a single one
   bool loading = false;             // most of it is inside the loader's annotations or code
   std::vector<SectionWork> work;    // the most time first, at most kSectionWorkMax

@@ -1,8 +1,10 @@
 #include "findings/one/wait_places.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "base/number_text.h"
@@ -27,6 +29,51 @@ bool IsOfCheck(std::string_view op) {
   return IsCheck(op) || op == "aten::any" || op == "aten::all";
 }
 
+// A wait and its group.
+struct Wait {
+  EventIndex call = kNoEvent;
+  std::size_t group = 0;
+};
+// From one wait of a group to the next of it: the groups of all waits on the way.
+using Round = std::vector<std::size_t>;
+struct Rounds {
+  std::size_t count = 0, waits_each = 0;
+  std::size_t whole = 0;  // by the fewest of a round's waits: at least `count`
+  std::size_t waits() const { return count * waits_each; }
+};
+
+// The round that holds the most of the waits, which are in the order of their calls.
+Rounds MostOf(const std::vector<Wait>& waits, std::size_t groups) {
+  constexpr std::size_t kLongest = 12;  // waits in a round
+  std::map<Round, std::size_t> seen;
+  std::vector<std::vector<std::size_t>> places(groups);
+  for (std::size_t i = 0; i < waits.size(); ++i)
+    places[waits[i].group].push_back(i);
+  for (const std::vector<std::size_t>& at : places) {
+    for (std::size_t i = 1; i < at.size(); ++i) {
+      if (at[i] - at[i - 1] > kLongest) continue;
+      Round round;
+      for (std::size_t w = at[i - 1]; w < at[i]; ++w)
+        round.push_back(waits[w].group);
+      ++seen[std::move(round)];
+    }
+  }
+  Rounds most;
+  for (const auto& [round, times] : seen) {
+    // Waits of one place alone need no more than its name.
+    if (round.size() < 2 || times * round.size() <= most.waits()) continue;
+    most = {times, round.size()};
+    // Beside other waits between two rounds a round is not seen, but its waits are there.
+    std::size_t whole = waits.size();
+    for (const std::size_t group : round) {
+      const auto of_group = static_cast<std::size_t>(std::count(round.begin(), round.end(), group));
+      whole = std::min(whole, places[group].size() / of_group);
+    }
+    most.whole = std::max(times, whole);
+  }
+  return most;
+}
+
 class PlaceFinder {
  public:
   explicit PlaceFinder(const HostEvidence& evidence)
@@ -38,9 +85,10 @@ class PlaceFinder {
       if (!(ledger.wait_ms[g] > 0)) continue;
       const WaitKind kind = KindOf(e_.host.waits[g]);
       WaitPlaces& of_kind = kind == WaitKind::kCheck ? found.checks : found.others;
-      Add(e_.host.waits[g], kind, ledger.wait_ms[g], &of_kind);
+      Add(g, kind, ledger, &of_kind);
       of_kind.count += ledger.waited[g];
     }
+    FindRounds(&found.others);
     for (WaitPlaces* waits : {&found.checks, &found.others}) {
       std::stable_sort(
           waits->places.begin(), waits->places.end(),
@@ -50,9 +98,12 @@ class PlaceFinder {
   }
 
  private:
-  void Add(const analysis::WaitGroup& group, WaitKind kind, double idle_ms, WaitPlaces* out) const {
+  void Add(std::size_t g, WaitKind kind, const IdleLedger& ledger, WaitPlaces* out) {
+    const analysis::WaitGroup& group = e_.host.waits[g];
+    const double idle_ms = ledger.wait_ms[g];
     for (const EventIndex call : group.calls) {
       if (!e_.scope.Has(events_[call].ts_ns)) continue;
+      if (kind != WaitKind::kCheck) waits_.push_back({call, g});
       out->waits.calls.push_back(call);
       if (FetchesValue(kind)) AddRead(call, kind, out);
     }
@@ -60,13 +111,29 @@ class PlaceFinder {
     place.name = group.op.empty() ? group.call : group.op + " (" + group.call + ")";
     place.code = group.code;
     place.waits_for = group.waits_for;
-    place.count = group.count;
+    place.count = ledger.waited[g];
     place.ms = MillisOf(group.total_ns);
     place.idle_ms = idle_ms;
     place.wait = kind;
     out->total_ms += place.ms;
     out->behind_ms += idle_ms;
     out->places.push_back(std::move(place));
+  }
+
+  // A round of every step, or of a few of them, is no loop of its own.
+  void FindRounds(WaitPlaces* out) {
+    constexpr std::size_t kFewest = 16, kOfAUnit = 4;
+    std::sort(waits_.begin(), waits_.end(), [&](const Wait& a, const Wait& b) {
+      const trace::Event &left = events_[a.call], &right = events_[b.call];
+      return std::tie(left.track, left.ts_ns, a.call) < std::tie(right.track, right.ts_ns, b.call);
+    });
+    const Rounds most = MostOf(waits_, e_.host.waits.size());
+    const auto units =
+        static_cast<std::size_t>(std::max<std::int64_t>(1, e_.frames.frames.base.count));
+    if (most.count < std::max(kFewest, kOfAUnit * units) || 2 * most.waits() < waits_.size())
+      return;
+    out->rounds = most.whole;
+    out->waits_a_round = most.waits_each;
   }
 
   bool IsOp(EventIndex e) const {
@@ -152,6 +219,7 @@ class PlaceFinder {
   const HostEvidence& e_;
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
+  std::vector<Wait> waits_;
 };
 
 }  // namespace

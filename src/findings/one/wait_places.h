@@ -18,6 +18,9 @@ struct WaitPlaces {
   double total_ms = 0;            // of the waits
   double behind_ms = 0;           // idle time right behind them
   std::uint64_t count = 0;        // of those that idle time follows
+  // Most of them come in rounds of the same calls in the same order, as those of one loop do; 0:
+  // they do not.
+  std::uint64_t rounds = 0, waits_a_round = 0;
   analysis::RemoveWaits waits;
   // Ops that only fetch a value or a count for Python, or compute it for a check: their host time
   // and GPU work.
