@@ -109,7 +109,8 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
   text += cause.loading ? ", while data is loaded" : "";
   const std::string places = PlacesText(analysis, cause);
   if (!places.empty()) text += "; the host is in " + places;
-  if (2 * cause.nothing_ms > cause.total_ms) {
+  // Told of a small part, too: what is named beside it is not all of the host's work.
+  if (4 * cause.nothing_ms > cause.total_ms) {
     text += fmt::format(
         "; for {} nothing is recorded: Python or C without recorded stacks, a sleep, or another "
         "process",
@@ -378,9 +379,10 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
     case HostCauseKind::kWaits: {
       const bool checks = IsOfChecks(cause);
       std::string text = fmt::format("{} {}{}{}", EachCalls(analysis, cause.count),
-                                     checks ? "value checks" : "syncs that leave the GPU idle",
+                                     checks ? "value checks" : "syncs",
                                      analysis.base.count > 1 ? " " + UnitPhrase(analysis) : "",
-                                     checks ? " (syncs that read one value back)" : "");
+                                     checks ? " (syncs that read one value back)"
+                                            : " (waits with nothing queued behind them)");
       if (cause.places.empty()) return text;
       const HostPlace& first = cause.places.front();
       if (2 * first.idle_ms > cause.idle_ms) return text + ", mostly in " + PlaceName(first.name);

@@ -4,6 +4,7 @@
 
 #include "documents/added_prose.h"
 #include "documents/base_text.h"
+#include "documents/lever_table.h"
 #include "documents/markdown_text.h"
 #include "findings/one/wall_plan.h"
 #include "phrases/ids/impact.h"
@@ -64,16 +65,18 @@ std::string WallSentence(const findings::Analysis& analysis, const findings::Fin
 // Of communication on one rank of several: what there is to gain, and what binds then.
 std::string BoundSentence(const findings::Analysis& analysis, const findings::Finding& finding) {
   const findings::WallBase& wall = analysis.wall;
-  const double bound_ms = *finding.bound_ms;
+  const double bound_ms = BoundOfAction(finding, TakesPathB(finding));
   constexpr double kNothing = 0.005;  // of the steps
   if (analysis.cpu) return MeasuredBound(analysis, bound_ms);
   if (bound_ms < kNothing * wall.wall_ms) return Say(phrases::impact::kNothingWhileHostBound);
   const bool host = HostSetsPaceAfter(analysis, bound_ms);
-  const double joint_ms = finding.joint_ms.value_or(0);
-  return Say(host ? phrases::impact::kBoundByHost : phrases::impact::kBound,
+  // An action that leaves a part hides nothing.
+  const double joint_ms = bound_ms < *finding.bound_ms ? 0 : finding.joint_ms.value_or(0);
+  return Say(host && joint_ms > 0 ? phrases::impact::kBoundByHost : phrases::impact::kBound,
              {{"saving", EachMs(analysis, bound_ms)},
               {"per_unit", UnitPhrase(analysis)},
               {"share", SavingShare(analysis, bound_ms)},
+              {"whole", bound_ms == *finding.bound_ms},
               {"host", EachMs(analysis, wall.host_floor_ms)},
               {"joint", joint_ms > bound_ms ? EachMs(analysis, joint_ms) : std::string()}}) +
          " " + Say(phrases::impact::kWaitingUnknown);

@@ -270,7 +270,7 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
                       "recommendation"
                     : "Most of this time has no recommendation",
                 fmt::format("{}", fmt::join(names, "; ")),
-                assessed ? fmt::format("at most {}", EachMs(analysis, bound_ms)) : "not assessed",
+                assessed ? fmt::format("at most {}", EachMs(analysis, bound_ms)) : "size unknown",
                 "not in the total");
 }
 

@@ -66,8 +66,8 @@ class Cards {
   std::string Card(const findings::Finding& finding, int number, bool linked) const {
     const TierWords& tier = WordsOf(finding.tier);
     const FindingText text = TextOf(analysis_, finding, sources_.edits);
-    std::string card =
-        fmt::format("### {} P{}: {}{}\n\n", Icon(number), number, text.title, Library(finding));
+    std::string card = fmt::format("### {} P{}: {}{}\n\n", Icon(finding, number), number,
+                                   text.title, Library(finding));
     card += Bold("Insight", text.insight) + Bold("Action", text.action);
     card += Bold("Path A", WithSaving(text.path_a, text.saves_a)) +
             Bold("Path B", WithSaving(text.path_b, text.saves_b));
@@ -86,7 +86,7 @@ class Cards {
     const FindingText text = TextOf(analysis_, finding, sources_.edits);
     std::string block = fmt::format("<a id=\"{}\"></a>\n", DetailAnchor(tier, number));
     block += fmt::format("<!-- reasoning-candidate tier={} rank={} -->\n", tier.name, number);
-    block += fmt::format("#### {} P{}: {}\n\n", Icon(number), number, text.title);
+    block += fmt::format("#### {} P{}: {}\n\n", Icon(finding, number), number, text.title);
     block += Bold("Identification", text.identification);
     block += "**Data:**\n\n";
     if (finding.tier == findings::Tier::kCompute) block += MembersTable(finding);

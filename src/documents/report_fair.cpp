@@ -206,7 +206,7 @@ std::string SameAction(const findings::Finding& head) {
 std::string Fair::Card(const findings::Finding& finding) const {
   const FindingText text = WordsOf(finding);
   const findings::Finding& head = HeadOf(finding);
-  std::string card = fmt::format("### {} Priority {}: {}\n\n", Icon(finding.global_rank),
+  std::string card = fmt::format("### {} Priority {}: {}\n\n", Icon(finding, finding.global_rank),
                                  finding.global_rank, text.title);
   card += fmt::format("**Issue**: {}  \n", text.insight);
   card += fmt::format("**Action**: {}  \n", &head == &finding ? text.action : SameAction(head));

@@ -14,6 +14,7 @@
 #include "documents/host_prose.h"
 #include "documents/host_rows.h"
 #include "documents/impact_text.h"
+#include "documents/lever_table.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "documents/time_parts.h"
@@ -45,9 +46,10 @@ std::string PlatformName(const findings::Analysis& analysis) {
   return device.known() ? CellOfText(device.value) : "Unknown GPU";
 }
 
-std::string_view Icon(int priority) {
-  if (priority == 1) return "\xF0\x9F\x94\xB4";
-  return priority == 2 ? "\xF0\x9F\x9F\xA1" : "\xF0\x9F\x9F\xA2";
+std::string_view Icon(const findings::Finding& finding, int number) {
+  const bool low = finding.priority == findings::PriorityClass::kLow;
+  if (number == 1 && !low) return "\xF0\x9F\x94\xB4";
+  return number == 2 && !low ? "\xF0\x9F\x9F\xA1" : "\xF0\x9F\x9F\xA2";
 }
 
 std::string Anchor(std::string_view id) {
@@ -290,8 +292,9 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
     add("At most", BaseShare(analysis, finding.OwnSavingsMs().high));
   }
   if (best == nullptr && finding.bound_ms) {
-    add("At most", fmt::format("{} ({})", EachMs(analysis, *finding.bound_ms),
-                               SavingShare(analysis, *finding.bound_ms)));
+    const double bound_ms = BoundOfAction(finding, TakesPathB(finding));
+    add("At most",
+        fmt::format("{} ({})", EachMs(analysis, bound_ms), SavingShare(analysis, bound_ms)));
   }
   if (best != nullptr && finding.one_off) add("Saves once", Ms(OnceMs(finding)));
   if (best != nullptr && !finding.one_off) {

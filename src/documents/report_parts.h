@@ -17,7 +17,8 @@ std::string WorkloadParagraph(const findings::Analysis& analysis);
 std::string PlatformName(
     const findings::Analysis& analysis);  // the device's name if no platform is known
 
-std::string_view Icon(int priority);  // red, yellow, green circle
+// Red, yellow or green circle of the finding at that place; what saves next to nothing is green.
+std::string_view Icon(const findings::Finding& finding, int number);
 // The id of the place where a finding or a category is told in detail.
 std::string Anchor(std::string_view id);
 std::string AnchorTag(std::string_view id);  // "<a id=...></a>" and a line end

@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "analysis/frames/base_of_time.h"
+#include "analysis/host/copy_direction.h"
 #include "analysis/host/runtime_calls.h"
 
 namespace jarvis::analysis {
@@ -100,7 +101,8 @@ class HeadFinder {
   // An upload that begins within its call: the host brings pageable memory along first, for as long
   // as that takes.
   bool IsStaged(EventIndex copy, EventIndex call) const {
-    return IsUpload(facts_.events.name(copy)) && At(copy).ts_ns < At(call).end_ns();
+    return DirectionOf(facts_.events.name(copy)) == CopyDirection::kToDevice &&
+           At(copy).ts_ns < At(call).end_ns();
   }
 
   // A wait before any recorded work could be waited for.

@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "analysis/host/copy_direction.h"
 #include "analysis/host/runtime_calls.h"
 
 namespace jarvis::analysis {
@@ -114,7 +115,9 @@ class UnseenFinder {
     // data along first.
     if (At(work.event).kind != trace::EventKind::kMemcpy) return trace::kAbsent;
     const bool waits = launch.end_ns() + kClockSlackNs >= At(work.event).end_ns();
-    return waits && !IsUpload(facts_.events.name(work.event)) ? launch.ts_ns : trace::kAbsent;
+    return waits && DirectionOf(facts_.events.name(work.event)) != CopyDirection::kToDevice
+               ? launch.ts_ns
+               : trace::kAbsent;
   }
 
   // Before every piece of GPU work that ended an idle stretch.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -39,13 +40,14 @@ struct CallKey {
   StringId name;
   StringId dims;
   StringId concrete;
+  bool works;  // on the GPU
   bool operator==(const CallKey&) const = default;
 };
 struct CallKeyHash {
   std::size_t operator()(const CallKey& key) const {
     std::uint64_t hash = key.name;
     hash = hash * 0x9E3779B97F4A7C15u + key.dims;
-    hash = hash * 0x9E3779B97F4A7C15u + key.concrete;
+    hash = hash * 0x9E3779B97F4A7C15u + key.concrete * 2 + (key.works ? 1 : 0);
     return static_cast<std::size_t>(hash ^ (hash >> 29));
   }
 };
@@ -66,6 +68,7 @@ class FirstCallFinder {
     FindUsualOp();
     allocator_ = Allocator();
     CollectSlowOps();
+    CollectAllocations();
     for (const SilentPiece& piece : pieces_.pieces)
       Judge(piece);
     Compiling();
@@ -123,9 +126,39 @@ class FirstCallFinder {
     std::int64_t later_max = 0;  // longest silent piece in later calls
   };
 
-  static CallKey KeyOf(const trace::EventStore& events, EventIndex e) {
-    const trace::Args& args = events.args_of(e);
-    return {events[e].name, args.dims, args.concrete};
+  // A call that only finds nothing to do is none of one that has GPU work.
+  CallKey KeyOf(EventIndex e) const {
+    const trace::Args& args = events_.args_of(e);
+    return {events_[e].name, args.dims, args.concrete, !tree_.GpuBelow(e).empty()};
+  }
+
+  // Memory that a later step takes at the same place is taken again and again.
+  struct Place {
+    StringId call, op, dims;
+    auto operator<=>(const Place&) const = default;
+  };
+  Place PlaceOf(EventIndex call) const {
+    const EventIndex op = tree_.Enclosing(events_, call, EventKind::kCpuOp);
+    if (op == kNoEvent) return {events_[call].name, kNoString, kNoString};
+    return {events_[call].name, events_[op].name, events_.args_of(op).dims};
+  }
+  void CollectAllocations() {
+    std::vector<std::int64_t> marks;
+    for (const EventIndex e : tree_.preorder()) {
+      const bool mark = events_[e].kind == EventKind::kUserAnnotation &&
+                        events_.name(e).starts_with("ProfilerStep#");
+      if (mark) marks.push_back(events_[e].ts_ns);
+    }
+    std::sort(marks.begin(), marks.end());
+    std::map<Place, std::ptrdiff_t> first;
+    for (const SilentPiece& piece : pieces_.pieces) {
+      if (piece.owner == kNoEvent || !IsMemoryCall(events_.name(piece.owner))) continue;
+      const auto step =
+          std::upper_bound(marks.begin(), marks.end(), piece.begin_ns) - marks.begin();
+      const Place place = PlaceOf(piece.owner);
+      const auto [seen, added] = first.try_emplace(place, step);
+      if (!added && seen->second != step) again_.insert(place);
+    }
   }
 
   // Only ops that have a long piece somewhere need their instances known.
@@ -137,13 +170,13 @@ class FirstCallFinder {
     if (names.empty()) return;
     for (const EventIndex e : tree_.preorder()) {
       if (events_[e].kind != EventKind::kCpuOp || !names.contains(events_[e].name)) continue;
-      Instances& of = instances_[KeyOf(events_, e)];
+      Instances& of = instances_[KeyOf(e)];
       ++of.count;
       if (of.first == kNoEvent || Earlier(e, of.first)) of.first = e;
     }
     for (const SilentPiece& piece : pieces_.pieces) {
       if (!IsSlowOp(piece)) continue;
-      Instances& of = instances_[KeyOf(events_, piece.owner)];
+      Instances& of = instances_[KeyOf(piece.owner)];
       if (piece.owner == of.first) continue;
       of.later_max = std::max(of.later_max, piece.ns());
       std::int64_t& of_name = repeated_[events_[piece.owner].name];
@@ -218,7 +251,7 @@ class FirstCallFinder {
 
   // What of it passed while the GPU worked is a wait: freeing waits for the device.
   void Allocation(const SilentPiece& piece) {
-    if (allocator_.churns()) return;  // it comes again
+    if (allocator_.churns() || again_.contains(PlaceOf(piece.owner))) return;  // it comes again
     const double busy_ms = MsInside(busy_, piece.begin_ns, piece.end_ns);
     const auto idle = piece.ns() - static_cast<std::int64_t>(busy_ms * 1e6);
     if (idle < kFirstCallMinNs) return;
@@ -230,7 +263,7 @@ class FirstCallFinder {
 
   void JudgeOp(const SilentPiece& piece) {
     if (!IsSlowOp(piece)) return;
-    const auto found = instances_.find(KeyOf(events_, piece.owner));
+    const auto found = instances_.find(KeyOf(piece.owner));
     if (found == instances_.end() || found->second.first != piece.owner) return;
     const Instances& of = found->second;
     const StringId name = events_[piece.owner].name;
@@ -326,6 +359,7 @@ class FirstCallFinder {
   double usual_op_ns_ = 0;
   std::unordered_map<std::uint32_t, EventIndex> first_ops_;  // by track
   AllocatorCalls allocator_;
+  std::set<Place> again_;
   FirstCalls out_;
 };
 

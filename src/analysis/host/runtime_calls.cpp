@@ -57,8 +57,4 @@ RuntimeKind RuntimeKindOf(std::string_view name) {
   return RuntimeKind::kOther;
 }
 
-bool IsUpload(std::string_view copy) {
-  return Has(copy, "HtoD") || Has(copy, "HostToDevice") || Has(copy, "Host -> Device");
-}
-
 }  // namespace jarvis::analysis

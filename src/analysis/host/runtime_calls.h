@@ -31,7 +31,5 @@ bool IsMemoryCall(std::string_view name);
 bool IsSetUpCall(std::string_view name);
 // A recorded graph is replayed: the calls of its kernels are not in the trace.
 bool IsGraphLaunch(std::string_view name);
-// Of GPU work by its name: a copy from host memory to a device.
-bool IsUpload(std::string_view copy);
 
 }  // namespace jarvis::analysis

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/host/copy_direction.h"
 #include "base/interval.h"
 #include "base/median.h"
 
@@ -33,9 +34,7 @@ constexpr int kLevelsMax = 256;
 
 // Copies within the device return at once, whatever they are called.
 bool IsDeviceCopy(std::string_view work) {
-  return work.find("DtoD") != std::string_view::npos ||
-         work.find("DeviceToDevice") != std::string_view::npos ||
-         work.find("Device -> Device") != std::string_view::npos;
+  return DirectionOf(work) == CopyDirection::kOnDevice;
 }
 
 class WaitFinder {

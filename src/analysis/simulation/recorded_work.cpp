@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/attribution/attribution.h"
+#include "analysis/host/copy_direction.h"
 #include "analysis/host/host_names.h"
 #include "analysis/host/runtime_calls.h"
 #include "base/run_sort.h"
@@ -74,9 +75,9 @@ CallTraits TraitsOf(std::string_view name) {
 
 void DescribeWork(std::string_view name, GpuWork* work) {
   if (work->kind == EventKind::kMemcpy) {
-    work->to_host = Contains(name, "DtoH") || Contains(name, "Device -> Host") ||
-                    Contains(name, "DeviceToHost");
-    work->from_host = IsUpload(name);
+    const CopyDirection direction = DirectionOf(name);
+    work->to_host = direction == CopyDirection::kToHost;
+    work->from_host = direction == CopyDirection::kToDevice;
     work->pageable = Contains(name, "Pageable");
     work->pinned = Contains(name, "Pinned");
   }

@@ -410,9 +410,7 @@ class Collector {
     if (call.kernels.empty()) return false;
     return std::all_of(call.kernels.begin(), call.kernels.end(), [&](EventIndex e) {
       if (events_[e].kind != trace::EventKind::kMemcpy) return false;
-      const std::string_view name = events_.name(e);
-      return !ContainsNoCase(name, "dtod") && !ContainsNoCase(name, "devicetodevice") &&
-             !ContainsNoCase(name, "device -> device");
+      return DirectionOf(in_.trace, e) != CopyDirection::kOnDevice;
     });
   }
 

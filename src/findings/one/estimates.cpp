@@ -362,8 +362,9 @@ class FindingMaker {
     for (const Operation* member : group.members) {
       // A cause that is about some of its kernels under a name of its own has their time.
       const bool some = group.cause != nullptr && !group.cause->subject.empty();
-      f->time_ms += (some ? member->cause->gpu_us : member->gpu_us) / 1000;
-      f->exclusive_ms += member->exclusive_us / 1000;
+      const double us = some ? member->cause->gpu_us : member->gpu_us;
+      f->time_ms += us / 1000;
+      f->exclusive_ms += std::min(us, member->exclusive_us) / 1000;
       f->count += member->count;
       f->members.push_back(member->id);
       if (!member->row_id.empty() && rows.insert(member->row_id).second)

@@ -293,7 +293,10 @@ class HostFindingMaker {
 
   void FirstCalls() {
     const analysis::FirstCalls& calls = e_.first_calls;
-    const double once_ms = MillisOf(e_.frames.frames.base.one_time_ns);
+    // What stopped the host outside of the steady steps is told by a rule of its own.
+    const std::int64_t stopped_ns =
+        Length(stops_.intervals) - Length(e_.scope.Of(stops_.intervals));
+    const double once_ms = std::max(0.0, MillisOf(e_.frames.frames.base.one_time_ns - stopped_ns));
     if (once_ms < limits::kHostShareMin / 100 * e_.sections.span_ms) return;
     HostCause cause;
     cause.kind = HostCauseKind::kFirstCalls;
@@ -312,6 +315,7 @@ class HostFindingMaker {
       place.ms = call.ms();
       cause.places.push_back(std::move(place));
     }
+    if (cause.places.empty()) return;
     cause.changes = {analysis::ScaleHost{StretchesOf(calls.intervals), 0}};
     Add("first_calls", Pattern::kFirstCalls, {Advice::kWarmUpFirst}, std::move(cause));
   }

@@ -30,8 +30,6 @@ class LedgerMaker {
   explicit LedgerMaker(const IdleInput& input)
       : in_(input), events_(input.trace.events()), tree_(input.trace.tree()) {
     out_.section_ms.resize(in_.sections.size());
-    out_.wait_ms.resize(in_.host.waits.size());
-    out_.waited.resize(in_.host.waits.size());
   }
 
   IdleLedger Run() {
@@ -95,7 +93,7 @@ class LedgerMaker {
         continue;
       }
       for (const EventIndex call : group.calls)
-        waits_.push_back({{events_[call].ts_ns, events_[call].end_ns()}, g});
+        waits_.push_back({{events_[call].ts_ns, events_[call].end_ns()}, call});
     }
     SortPlaced(&waits_);
   }
@@ -158,10 +156,9 @@ class LedgerMaker {
     IdlePhase& phase = out_.phases[PhaseAt(at)];
     phase.gaps.insert(phase.gaps.end(), left.begin(), left.end());
     if (const auto wait = WaitAt(gap.start)) {
-      out_.wait_ms[*wait] += ms;
+      out_.waited[*wait] += ms;
       phase.sync_ms += ms;
       ++phase.waits;
-      ++out_.waited[*wait];
       return;
     }
     phase.late.insert(phase.late.end(), left.begin(), left.end());
@@ -191,14 +188,14 @@ class LedgerMaker {
 
   // The wait that was under way when the GPU ran dry. Waits do not nest, and those of several
   // threads are few at a time.
-  std::optional<std::size_t> WaitAt(std::int64_t at) const {
+  std::optional<EventIndex> WaitAt(std::int64_t at) const {
     constexpr int kLookedAt = 8;
     auto after = std::upper_bound(
         waits_.begin(), waits_.end(), at,
         [](std::int64_t moment, const Placed& one) { return moment < one.span.start; });
     for (int i = 0; i < kLookedAt && after != waits_.begin(); ++i) {
       --after;
-      if (after->span.end >= at - kReturnNs) return after->place;
+      if (after->span.end >= at - kReturnNs) return static_cast<EventIndex>(after->place);
     }
     return std::nullopt;
   }
@@ -245,7 +242,7 @@ class LedgerMaker {
   const tree::CallTree& tree_;
   std::vector<EventIndex> work_;     // by start
   std::vector<Placed> phase_spans_;  // by start; place in the ledger's phases
-  std::vector<Placed> waits_;        // by start; place in HostSummary::waits
+  std::vector<Placed> waits_;        // by start; the call
   TimePieces windows_;
   IdleLedger out_;
 };

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/frames/phases.h"
@@ -45,11 +46,11 @@ struct IdlePhase {
 };
 
 struct IdleLedger {
-  double total_ms = 0;                // without the profiler's, first calls' and the missing CPU's
-  std::vector<double> section_ms;     // by group of sections
-  std::vector<double> wait_ms;        // by HostSummary::waits
-  std::vector<std::uint64_t> waited;  // by the same: waits that idle time follows
-  std::vector<IdlePhase> phases;      // by first appearance
+  double total_ms = 0;             // without the profiler's, first calls' and the missing CPU's
+  std::vector<double> section_ms;  // by group of sections
+  // By waiting call: milliseconds of idle time right behind it.
+  std::unordered_map<trace::EventIndex, double> waited;
+  std::vector<IdlePhase> phases;  // by first appearance
 };
 
 struct IdleInput {

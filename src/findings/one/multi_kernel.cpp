@@ -360,24 +360,11 @@ class MultiKernel {
 
 }  // namespace
 
-CopyDirection DirectionOf(std::string_view name) {
-  const auto any = [&](std::initializer_list<std::string_view> parts) {
-    return std::any_of(parts.begin(), parts.end(),
-                       [&](std::string_view part) { return ContainsNoCase(name, part); });
-  };
-  if (any({"dtoh", "device -> host", "devicetohost", "device_to_host", "-> pageable"}))
-    return CopyDirection::kToHost;
-  if (any({"htod", "host -> device", "hosttodevice", "host_to_device"}))
-    return CopyDirection::kToDevice;
-  if (any({"dtod", "device -> device", "devicetodevice", "device_to_device", "copybuffer"}))
-    return CopyDirection::kOnDevice;
-  if (any({"ptop", "peer"})) return CopyDirection::kBetweenDevices;
-  return CopyDirection::kOther;
-}
-
 CopyDirection DirectionOf(const session::LoadedTrace& trace, trace::EventIndex copy) {
   const trace::EventStore& events = trace.events();
-  const CopyDirection named = DirectionOf(events.name(copy));
+  CopyDirection named = DirectionOf(events.name(copy));
+  // AMD's copy kernel copies in any direction; mostly within a device.
+  if (ContainsNoCase(events.name(copy), "copybuffer")) named = CopyDirection::kOnDevice;
   const EventIndex call = trace.tree().parent(copy);
   if (named != CopyDirection::kOnDevice || call == kNoEvent) return named;
   const StringId other = events.args_of(call).other;

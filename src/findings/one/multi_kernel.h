@@ -7,12 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/host/copy_direction.h"
 #include "session/loaded_trace.h"
 
 namespace jarvis::findings {
 
-enum class CopyDirection : std::uint8_t { kToHost, kToDevice, kOnDevice, kBetweenDevices, kOther };
-CopyDirection DirectionOf(std::string_view name);  // of a copy, by its event's name
+using analysis::CopyDirection;
+using analysis::DirectionOf;
 // By its name, too, unless the call that asked for it says otherwise: ROCm names copies from and to
 // memory that it has mapped as copies on the device.
 CopyDirection DirectionOf(const session::LoadedTrace& trace, trace::EventIndex copy);

@@ -28,7 +28,7 @@ constexpr std::array<Range, kWorks> kAutocastParts = {{
     {0.2, 0.4, 0.5},     // twice the rate of TF32 at best, as products reach it
     {0.25, 0.55, 0.85},  // half of the bytes at least, FlashAttention where it takes these shapes
     {0, 0.3, 0.5},       // half of the bytes at best
-    {0, 0.1, 0.5},       // norms, sums and softmax, which autocast computes in fp32
+    {0, 0.1, 0.25},      // norms, sums and softmax stay in fp32: half of what they read at best
 }};
 
 // The program's work in 32 bits, by what 16 bits do to it.

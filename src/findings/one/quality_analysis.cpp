@@ -70,6 +70,10 @@ class AnalysisQualities {
     const auto units = session::UnitsMatchOf(trace_);
     const auto known = units ? units : session::ClassMatchOf(trace_);
     if (!known || in_.platform != known->platform->name) return;
+    const auto& devices = trace_.trace().metadata.devices;
+    const bool named =
+        !devices.empty() && devices.front().name.find(in_.platform) != std::string::npos;
+    if (named) return;
     const std::string_view how = units ? "its kernels ran on as many compute units as {} has"
                                        : "its properties only show that it is a {}";
     Quality& q =

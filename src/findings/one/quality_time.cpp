@@ -408,7 +408,7 @@ class TimeQualities {
     if (checks.launched_later == 0) return;
     Quality& q =
         Add("work_before_launch", Severity::kWarning,
-            fmt::format("{} GPU events ({} ms) start up to {} ms before the call that should "
+            fmt::format("{} GPU events ({} ms) start up to {} ms before the first call that could "
                         "have launched them.",
                         checks.launched_later, Of(checks.launched_later_ms),
                         Of(checks.launched_later_us / 1000)));
@@ -416,9 +416,8 @@ class TimeQualities {
     q.first_uid = events_[checks.launched_later_first].uid;
     SetTime(base_, checks.launched_later_ms, 0, &q);
     q.consequence =
-        "They belong to an unrecorded step whose correlation ids were reused: their ops are "
-        "unknown, "
-        "and they count in no step here.";
+        "They belong to a step before the recording: their ops are unknown, and they count in no "
+        "step here.";
     q.record = "synchronize before recording starts";
   }
 

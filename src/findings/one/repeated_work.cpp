@@ -269,7 +269,7 @@ class RepeatedWorkFinder {
       gpu.insert(gpu.end(), below.begin(), below.end());
     }
     const double total = HostMs(end - begin);
-    std::vector<Fact> facts = {StructureCount("passes", count),
+    std::vector<Fact> facts = {StructureCount("repeats", count - 1),
                                NumberFact("each_ms", total / static_cast<double>(count - 1), "ms")};
     if (HasItemPerLabel()) {
       facts.push_back(StructureWords(

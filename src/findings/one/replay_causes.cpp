@@ -552,7 +552,7 @@ class ReplayCauses {
       if (all.all_short) {
         cause.facts.push_back(NumberFact("short_us", limits::kSmallKernelUs, "us"));
         cause.facts.push_back(
-            SequenceText("floor", "each kernel takes about as long as the launch itself", "words"));
+            SequenceText("floor", "each kernel is about as short as a kernel can be", "words"));
       }
       cause.a = Target{
           {most / 2, 0.8 * most, most}, "one kernel per chain", "chains in this trace", true};

@@ -80,6 +80,9 @@ class LineFiller {
     if (finding->host != nullptr) {
       const auto idle = IdleOf(finding->host->kind);
       finding->lines.idle.assign(idle.begin(), idle.end());
+      const bool at_end =
+          finding->host->kind == HostCauseKind::kSection && finding->host->after.empty();
+      if (at_end) finding->lines.idle.push_back(IdleCause::kTail);
     }
     if (finding->category == "multi_kernel") Moves(finding);
     Work(finding);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -81,12 +82,18 @@ class PlaceFinder {
 
   FoundWaits Run(const IdleLedger& ledger) {
     FoundWaits found;
-    for (std::size_t g = 0; g < ledger.wait_ms.size(); ++g) {
-      if (!(ledger.wait_ms[g] > 0)) continue;
-      const WaitKind kind = KindOf(e_.host.waits[g]);
-      WaitPlaces& of_kind = kind == WaitKind::kCheck ? found.checks : found.others;
-      Add(g, kind, ledger, &of_kind);
-      of_kind.count += ledger.waited[g];
+    for (std::size_t g = 0; g < e_.host.waits.size(); ++g) {
+      const analysis::WaitGroup& group = e_.host.waits[g];
+      // One op uploads here and reads back there: two places, each with a remedy of its own.
+      std::vector<EventIndex> calls = group.calls;
+      const auto uploads = std::stable_partition(calls.begin(), calls.end(),
+                                                 [&](EventIndex call) { return !Uploads(call); });
+      const bool idle = std::any_of(calls.begin(), calls.end(),
+                                    [&](EventIndex call) { return ledger.waited.contains(call); });
+      if (!idle) continue;
+      const bool both = uploads != calls.begin() && uploads != calls.end();
+      Add(g, {calls.begin(), uploads}, false, ledger, &found);
+      Add(g, {uploads, calls.end()}, both, ledger, &found);
     }
     FindRounds(&found.others);
     for (WaitPlaces* waits : {&found.checks, &found.others}) {
@@ -98,25 +105,41 @@ class PlaceFinder {
   }
 
  private:
-  void Add(std::size_t g, WaitKind kind, const IdleLedger& ledger, WaitPlaces* out) {
+  bool Uploads(EventIndex call) const {
+    const auto [to_host, to_device] = CopiesOf(call);
+    return to_device > to_host;
+  }
+
+  // All of them go, as idle time would move behind those that stay.
+  void Add(std::size_t g, std::span<const EventIndex> calls, bool uploads, const IdleLedger& ledger,
+           FoundWaits* found) {
     const analysis::WaitGroup& group = e_.host.waits[g];
-    const double idle_ms = ledger.wait_ms[g];
-    for (const EventIndex call : group.calls) {
+    if (calls.empty()) return;
+    HostPlace place;
+    for (const EventIndex call : calls) {
+      place.ms += MillisOf(events_[call].dur_ns);
+      const auto waited = ledger.waited.find(call);
+      if (waited == ledger.waited.end()) continue;
+      ++place.count;
+      place.idle_ms += waited->second;
+    }
+    const WaitKind kind = KindOf(group, calls);
+    WaitPlaces* const out = kind == WaitKind::kCheck ? &found->checks : &found->others;
+    for (const EventIndex call : calls) {
       if (!e_.scope.Has(events_[call].ts_ns)) continue;
       if (kind != WaitKind::kCheck) waits_.push_back({call, g});
       out->waits.calls.push_back(call);
       if (FetchesValue(kind)) AddRead(call, kind, out);
     }
-    HostPlace place;
+    out->total_ms += place.ms;
+    if (place.idle_ms <= 0) return;
     place.name = group.op.empty() ? group.call : group.op + " (" + group.call + ")";
+    if (uploads) place.name += ", uploads";
     place.code = group.code;
     place.waits_for = group.waits_for;
-    place.count = ledger.waited[g];
-    place.ms = MillisOf(group.total_ns);
-    place.idle_ms = idle_ms;
     place.wait = kind;
-    out->total_ms += place.ms;
-    out->behind_ms += idle_ms;
+    out->behind_ms += place.idle_ms;
+    out->count += place.count;
     out->places.push_back(std::move(place));
   }
 
@@ -177,21 +200,28 @@ class PlaceFinder {
     }
   }
 
-  // By the copies of the op that waits: a wait of its own stands beside them.
-  WaitKind KindOf(const analysis::WaitGroup& group) const {
-    std::size_t to_host = 0, to_device = 0;
-    for (const EventIndex call : group.calls) {
-      const EventIndex op = tree_.parent(call);
-      for (const EventIndex work : tree_.GpuBelow(op == kNoEvent ? call : op)) {
-        if (events_[work].kind != trace::EventKind::kMemcpy) continue;
-        const CopyDirection direction = DirectionOf(e_.trace, work);
-        to_host += direction == CopyDirection::kToHost ? 1 : 0;
-        to_device += direction == CopyDirection::kToDevice ? 1 : 0;
-      }
+  // To the host and to a device, of the op that waits: a wait of its own stands beside them.
+  std::pair<std::size_t, std::size_t> CopiesOf(EventIndex call) const {
+    std::pair<std::size_t, std::size_t> copies;
+    const EventIndex op = tree_.parent(call);
+    for (const EventIndex work : tree_.GpuBelow(op == kNoEvent ? call : op)) {
+      if (events_[work].kind != trace::EventKind::kMemcpy) continue;
+      const CopyDirection direction = DirectionOf(e_.trace, work);
+      copies.first += direction == CopyDirection::kToHost ? 1 : 0;
+      copies.second += direction == CopyDirection::kToDevice ? 1 : 0;
     }
-    const auto checks = std::count_if(group.calls.begin(), group.calls.end(),
+    return copies;
+  }
+  WaitKind KindOf(const analysis::WaitGroup& group, std::span<const EventIndex> calls) const {
+    std::size_t to_host = 0, to_device = 0;
+    for (const EventIndex call : calls) {
+      const auto [back, there] = CopiesOf(call);
+      to_host += back;
+      to_device += there;
+    }
+    const auto checks = std::count_if(calls.begin(), calls.end(),
                                       [&](EventIndex call) { return IsOfACheck(call); });
-    if (2 * static_cast<std::size_t>(checks) > group.calls.size()) return WaitKind::kCheck;
+    if (2 * static_cast<std::size_t>(checks) > calls.size()) return WaitKind::kCheck;
     return KindOfWait(group.op, to_host > to_device, to_device > to_host);
   }
 
