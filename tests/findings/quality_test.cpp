@@ -136,6 +136,30 @@ TEST_CASE("one rank of several is told with what it cannot tell; a world of one 
   CHECK(Analyze(alone).Quality("one_rank") == nullptr);
 }
 
+TEST_CASE("calls that take many times the shortest wait for others; calls of one length do not") {
+  const auto told = [](const auto& us_of) {
+    TraceText text;
+    double at = 0;
+    for (int i = 0; i < 40; ++i) {
+      const double us = us_of(i);
+      text.OpWithKernel("exchange", at, 10, "deep_ep::internode_ll::combine<true>", at + 20, us,
+                        i + 1);
+      text.OpWithKernel("aten::mm", at + 11, 5, "gemm", at + 25 + us, 200, 100 + i);
+      at += us + 300;
+    }
+    const Analyzed one = Analyze(text);
+    const Quality* q = one.Quality("one_rank");
+    REQUIRE(q != nullptr);
+    return q->consequence;
+  };
+  const std::string waits = told([](int i) { return i == 7 ? 90.5 : 500.5 + 20 * i; });
+  CHECK(waits.find("beyond the shortest is probably waiting") != std::string::npos);
+  const std::string alike = told([](int i) { return 100.5 + i % 3; });
+  CHECK(alike.find("probably waiting") == std::string::npos);
+  const std::string twice = told([](int i) { return 100.5 + 100 * (i % 2); });
+  CHECK(twice.find("probably waiting") == std::string::npos);
+}
+
 TEST_CASE("each matter has one code, and hard ones come first") {
   TraceText text;
   text.Op("aten::mm", 0, 10).Runtime("cudaDeviceSynchronize", 20, 5, 1);

@@ -279,8 +279,10 @@ class FirstCallFinder {
   }
 
   bool OpensThread(EventIndex op) const {
+    constexpr std::int64_t kSoonNs = 100'000;
     const auto first = first_ops_.find(events_[op].track);
-    return first != first_ops_.end() && events_[op].ts_ns < events_[first->second].end_ns();
+    return first != first_ops_.end() &&
+           events_[op].ts_ns < events_[first->second].end_ns() + kSoonNs;
   }
 
   bool LaunchesNewKernel(EventIndex op) const {

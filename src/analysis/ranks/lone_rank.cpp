@@ -37,9 +37,13 @@ using LoneCall = std::pair<std::int64_t, std::int64_t>;
 LoneKey LoneKeyOf(const CollectiveKind& kind) {
   const CommFamily family = FamilyOf(kind);
   const auto* group = std::get_if<std::string>(&kind.known[kGroup]);
+  const auto bytes = CollectiveBytes(kind.known);
+  // Calls that record neither are alike by their kernel: dispatch and combine are not.
   return {family,
-          group == nullptr ? std::string() : *group,
-          CollectiveBytes(kind.known),
+          group != nullptr ? *group
+          : bytes          ? std::string()
+                           : kind.kernel,
+          bytes,
           kind.known[kDtype],
           kind.known[kGroupSize],
           family == CommFamily::kPointToPoint && IsReceive(kind)};

@@ -246,10 +246,23 @@ class RecordingQualities {
         most->family == analysis::CommFamily::kPointToPoint)
       return;
     const auto median = static_cast<double>(most->median_ns);
-    if (median > kAlike * static_cast<double>(most->shortest_ns)) return;
     const auto us = [](std::int64_t ns) {
       return ThreeDigits(static_cast<double>(ns) / 1000) + " µs";
     };
+    // Sizes that are not recorded differ less than that.
+    constexpr std::int64_t kManyCalls = 20, kFar = 5;
+    const bool spread =
+        most->bytes
+            ? most->sign == analysis::WaitSign::kSpread && 2 * most->excess_ns > most->total_ns
+            : most->calls >= kManyCalls && most->median_ns >= kFar * most->shortest_ns;
+    if (spread) {
+      q->consequence = fmt::format(
+          "The {} calls of {} take {} to {}, median {}: what they take beyond the shortest is "
+          "probably waiting for other ranks [inferred]; one rank cannot show for which.",
+          most->calls, analysis::CommFamilyName(most->family), us(most->shortest_ns),
+          us(most->longest_ns), us(most->median_ns));
+    }
+    if (median > kAlike * static_cast<double>(most->shortest_ns)) return;
     q->consequence = fmt::format(
         "The {} calls of {} take at least {}, median {}: times this similar are transfer{}, not "
         "waiting",
