@@ -18,6 +18,7 @@
 #include "phrases/ids/base.h"
 #include "phrases/phrase.h"
 #include "session/trace_frames.h"
+#include "trace/step_mark.h"
 
 namespace jarvis::documents {
 namespace {
@@ -107,17 +108,21 @@ std::int64_t OutsideNs(const findings::Analysis& analysis) {
 struct OddGroup {
   std::string_view why;
   std::size_t count = 0;
-  std::int64_t ns = 0;
-  double mean_ms() const { return MillisOf(ns) / static_cast<double>(count); }
+  std::size_t ended = 0;  // of them, those whose end was recorded, if any
+  std::int64_t ns = 0;    // of these
+  double mean_ms() const { return MillisOf(ns) / static_cast<double>(ended); }
 };
 std::vector<OddGroup> OddGroups(const findings::Analysis& analysis) {
   std::vector<OddGroup> groups;  // by the first of each
-  for (const analysis::StepFrame& step : analysis.frames->frames.steps) {
+  const analysis::TimeFrames& frames = analysis.frames->frames;
+  for (const analysis::StepFrame& step : frames.steps) {
     if (step.steady) continue;
     auto found = std::find_if(groups.begin(), groups.end(),
                               [&](const OddGroup& one) { return one.why == step.odd_because; });
     if (found == groups.end()) found = groups.insert(found, {step.odd_because});
     ++found->count;
+    if (frames.base.open_end && &step == &frames.steps.back() && found->ended > 0) continue;
+    ++found->ended;
     found->ns += step.host_ns();
   }
   return groups;
@@ -141,7 +146,11 @@ std::optional<StepSpread> SpreadOf(const findings::Analysis& analysis) {
     if (spread.least_ms == 0 || ms < spread.least_ms) spread.least_ms = ms;
     if (ms <= spread.most_ms) continue;
     spread.most_ms = ms;
-    spread.longest = step.name;
+    // An annotation of its own, as it writes itself, is no name to read.
+    const bool torch = trace::StepMarkName(step.name) == "ProfilerStep";
+    spread.longest = torch || frames.base.source != analysis::StepSource::kMarks
+                         ? step.name
+                         : fmt::format("step {}", step.number);
   }
   if (spread.most_ms < kSpread * spread.least_ms) return std::nullopt;
   // A mean outside of them is the GPU's, and the host's marks are of something else.

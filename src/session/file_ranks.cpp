@@ -113,6 +113,8 @@ Result<std::shared_ptr<LoadedTrace>> LoadRank(const LoadedTrace& file, std::int6
   part.ranks = WorkOfRanks(file, found);
   part.assumed = found.assumed;
   part.devices = found.devices;
+  if (const auto& recording = file.trace().metadata.recording; recording && recording->runs)
+    part.gpus_run = recording->runs->gpus;
   for (const trace::Event& event : file.events().events) {
     if (tracks[event.track]) continue;
     ++(trace::IsGpuWork(event.kind) ? part.gpu_left_out : part.host_left_out);

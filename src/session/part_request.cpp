@@ -22,8 +22,12 @@ const RankWork& RankPart::own() const {
 
 std::string RankPart::Text() const {
   const std::string_view what = devices ? "GPU" : "rank";
+  if (ranks.size() == 1 && gpus_run > 1) {
+    return fmt::format("{} {}, the only one of {} whose kernels were recorded", what, rank,
+                       gpus_run);
+  }
   if (ranks.size() == 1)
-    return fmt::format("{} {}, the only one in this file that runs kernels", what, rank);
+    return fmt::format("{} {}, the only one with kernels in this file", what, rank);
   bool counted = !devices;  // from 0, so that how many there are tells all of them
   std::string all;
   for (std::size_t i = 0; i < ranks.size(); ++i) {

@@ -38,7 +38,8 @@ struct RankPart {
   // GPU work.
   std::uint64_t host_left_out = 0;
   std::uint64_t gpu_left_out = 0;
-  bool gpu_shared = false;  // another process has work on a GPU of the same number
+  bool gpu_shared = false;     // another process has work on a GPU of the same number
+  std::uint64_t gpus_run = 0;  // that run the program, recorded or not; 0: unknown
 
   const RankWork& own() const;
   // "rank 0 of 2 in this file", "GPU 4 of the GPUs 4 and 6 in this file".

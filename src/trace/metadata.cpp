@@ -98,6 +98,13 @@ Recording ReadRecording(dom::element from) {
   recording.framework = Text(from, "framework");
   recording.backward_scope = Text(from, "backward_scope");
   recording.optimizer_scope = Text(from, "optimizer_scope");
+  dom::element runs;
+  if (!from["runs"].get(runs) && runs.is_object()) {
+    const auto count = [&](const char* key) {
+      return static_cast<std::uint64_t>(std::max<std::int64_t>(0, Integer(runs, key).value_or(0)));
+    };
+    recording.runs = {Text(runs, "program"), count("count"), count("with_kernels"), count("gpus")};
+  }
   return recording;
 }
 
@@ -162,6 +169,10 @@ TopLevelValue ValueOf(const Recording& recording) {
         std::pair{"backward_scope", recording.backward_scope},
         std::pair{"optimizer_scope", recording.optimizer_scope}}) {
     if (!value.empty()) json += fmt::format(",\"{}\":{}", key, text(value));
+  }
+  if (const auto& runs = recording.runs) {
+    json += fmt::format(",\"runs\":{{\"program\":{},\"count\":{},\"with_kernels\":{},\"gpus\":{}}}",
+                        text(runs->program), runs->count, runs->with_kernels, runs->gpus);
   }
   return {"recording", json + "}"};
 }

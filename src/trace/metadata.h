@@ -44,6 +44,13 @@ struct Recording {
     std::uint64_t count = 0;  // 0: not about events
     std::string record;       // what to record next time; may be empty
   };
+  // What the host ran of the program that has most of the work, whatever was recorded of it.
+  struct Runs {
+    std::string program;
+    std::uint64_t count = 0;         // on the thread that launches most of it; 0: unknown
+    std::uint64_t with_kernels = 0;  // of them, those whose GPU work is recorded: the first ones
+    std::uint64_t gpus = 0;          // that run it; 0: unknown
+  };
   std::vector<Process> processes;
   std::vector<Seen> seen;
   std::vector<Note> notes;
@@ -54,6 +61,7 @@ struct Recording {
   std::string framework;       // "PyTorch", "JAX", "ggml"; empty: nothing shows it
   // A scope that only a training step has, and one of its optimizer; empty: none is recorded.
   std::string backward_scope, optimizer_scope;
+  std::optional<Runs> runs;
 };
 
 struct Metadata {

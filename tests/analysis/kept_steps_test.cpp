@@ -174,9 +174,69 @@ TEST_CASE("launches that have no kernel though later ones have are counted") {
   const TimeFrames frames = FramesOfMarks(t);
   CHECK(frames.launches_without_work == 5);
   CHECK(frames.launches_cut_off == 0);
-  CHECK(frames.steps[0].odd_because == "no GPU work");
+  CHECK(frames.steps[0].odd_because == "no GPU work recorded");
   CHECK(frames.apart());
   CHECK(frames.base_steps() == 3);
+}
+
+TEST_CASE("marks around a part of their step leave the rest to it, up to the next mark") {
+  // `steps` steps of 1 ms, a mark around the first `marked` microseconds, work in the first
+  // `works`.
+  const auto frames_of = [](int steps, double marked, int works) {
+    TraceText t;
+    for (int i = 0; i < steps; ++i) {
+      const double at = 1000 * i;
+      t.Annotation("train#step_num=" + std::to_string(i) + "#", at, marked)
+          .Op("my::run", at + 1, 90);
+      if (i < works)
+        t.Runtime("cudaLaunchKernel", at + 2, 5, i + 1).Kernel("gemm", at + 10, 80, i + 1);
+    }
+    return FramesOfMarks(t);
+  };
+  const TimeFrames part = frames_of(6, 100, 6);
+  CHECK(part.base.open_end);
+  CHECK(part.steady_steps == 5);
+  CHECK(part.steps[0].host_ns() == 1'000'000);
+  CHECK(part.step_ns == part.steady_host_ns);  // one length for one step
+  CHECK(part.steps[5].odd_because == "its end was not recorded");
+  // The device's records stop: the last of them ends with the mark of the next.
+  const TimeFrames stops = frames_of(6, 100, 3);
+  CHECK(stops.steady_steps == 3);
+  CHECK(stops.step_ns == 1'000'000);
+  CHECK(stops.steps[2].steady);
+  CHECK(stops.steps[3].odd_because == "no GPU work recorded");
+  const TimeFrames all = frames_of(6, 980, 6);  // marks of the whole, with a breath between
+  CHECK_FALSE(all.base.open_end);
+  CHECK(all.steady_steps == 6);
+  CHECK(all.steps[0].host_ns() == 980'000);
+}
+
+TEST_CASE("a thread none of whose many launches has a kernel cuts no recording off") {
+  // Two threads of a process launch in turns; of the second one nothing is recorded.
+  const auto frames_of = [](int launches, bool recorded) {
+    TraceText t;
+    for (int i = 0; i < 30; ++i) {
+      t.Thread(100, 100).Op("aten::mm", 100 * i, 40);
+      t.Runtime("cudaLaunchKernel", 100 * i + 1, 5, i + 1).Kernel("gemm", 100 * i + 10, 60, i + 1);
+      if (i < 30 - launches) continue;
+      t.Thread(100, 200).Op("aten::mm", 100 * i + 50, 40);
+      t.Runtime("cudaLaunchKernel", 100 * i + 51, 5, 100 + i);
+      if (recorded) t.Kernel("gemm", 100 * i + 60, 30, 100 + i, 8);
+    }
+    t.Thread(100, 200).Runtime("cudaLaunchKernel", 3010, 5, 200);
+    t.Runtime("cudaLaunchKernel", 3020, 5, 201);
+    return FramesOfMarks(t);
+  };
+  const TimeFrames lost = frames_of(30, false);
+  CHECK(lost.unrecorded_threads == 1);
+  CHECK(lost.unrecorded_threads_launches == 32);
+  CHECK(lost.launches_without_work == 32);
+  CHECK(lost.launches_cut_off == 0);
+  const TimeFrames cut = frames_of(30, true);  // the last two launches alone
+  CHECK(cut.unrecorded_threads == 0);
+  CHECK(cut.launches_cut_off == 2);
+  const TimeFrames few = frames_of(3, false);  // too few to tell
+  CHECK(few.unrecorded_threads == 0);
 }
 
 TEST_CASE("work of steps that are left out is known by its launch") {

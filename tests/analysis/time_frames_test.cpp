@@ -512,7 +512,7 @@ TEST_CASE("what a recording lacks is absent, with the reason") {
     t.Annotation("ProfilerStep#2", 100, 5).Op("aten::empty", 101, 2);
     const TimeFrames frames = FramesIn(t);
     REQUIRE(frames.steps.size() == 2);
-    CHECK(frames.steps[1].odd_because == "no GPU work");
+    CHECK(frames.steps[1].odd_because == "no GPU work recorded");
     CHECK(frames.steady_steps == 1);
   }
 }

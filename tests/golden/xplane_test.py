@@ -100,6 +100,41 @@ def profile(hlo=True, host=True, steps=STEPS, by="number", copies_only=False):
     return pb.space(*planes)
 
 
+EXECUTORS, RUNS = 4, 8
+
+
+# A program that `gpus` GPUs run by a thread for each, `RUNS` times; of the last of them kernels are
+# recorded, those of the first `recorded` runs. In between Python places the arguments again.
+def executed(gpus=EXECUTORS, recorded=5, allocators=True, thread="py_xla_execute", busy=None):
+    work, python, host = [], [], pb.Plane("/host:CPU")
+    module, period = "jit_step:XLA GPU module", 4000
+    lines = [[] for _ in range(gpus)]
+    for run in range(RUNS):
+        at = run * period * US
+        python.append(("$pxla.py:230 batched_device_put", at, 1900 * US, {}))
+        python.append(("PJRT_LoadedExecutable_Execute", at + 1950 * US, 1800 * US, {}))
+        for gpu in range(gpus):
+            lines[gpu].append(("ExecuteHelper", at + 2000 * US, 1500 * US, {}))
+            if allocators:
+                lines[gpu].append(("MemoryAllocation", at + 2050 * US, 0,
+                                   {"allocator_name": f"GPU_{busy or gpu}_bfc"}))
+            lines[gpu].append((module, at + 2100 * US, 1300 * US, {}))
+            if gpu != gpus - 1 or run >= recorded:
+                continue
+            facts = {"correlation_id": run + 1, "hlo_op": ("custom-call.1",),
+                     "hlo_module": ("jit_step",), "program_id": 4}
+            lines[gpu].append(("cuLaunchKernelEx", at + 2200 * US, 5 * US, facts))
+            work.append(("nvjet_tst_128x64_NNT", at + 2300 * US, 900 * US, facts))
+    host.line(11, "python", python, 5000)
+    for gpu, line in enumerate(lines):
+        host.line(20 + gpu, f"{thread}/{gpu}", line, 5000)
+    facts = {"core_count": 132, "device_vendor": "Nvidia"}
+    planes = [pb.Plane(f"/device:GPU:{gpus - 1}", facts).line(7, "Stream #7(Compute)", work, 5000)]
+    planes.append(pb.Plane("/device:GPU:9", facts).line(
+        9, "Stream #9(MemcpyD2D)", [("MemcpyD2D", 10 * US, 2 * US, {})], 5000))
+    return pb.space(*planes, host)
+
+
 def rows(trace, sql):
     return program.ask("query", trace=str(trace), sql=sql)["rows"]
 
@@ -154,6 +189,36 @@ class Made(unittest.TestCase):
                 self.assertEqual(answer["steps"] if steps else None, steps)
                 marked = rows(self.write(profile(by=by)), "select count(*) from steps")
                 self.assertEqual(marked, [[3 if steps else 0]])
+
+    def told(self, data):
+        """What an analysis prints, and its full report, each on one line."""
+        printed = self.analysis(self.write(data))
+        report = pathlib.Path(self.folder.name) / "out/standalone_analysis_fair.md"
+        return " ".join(printed.split()), report.read_text()
+
+    def test_what_ran_is_told_from_what_was_recorded(self):
+        text, report = self.told(executed())
+        self.assertIn("GPU 3, the only one of 4 whose kernels were recorded", text)
+        self.assertIn("8 steps (0 to 7), GPU work of the first 5 recorded", text)
+        self.assertIn("Step (mean of 5): 4.00 ms", text)
+        self.assertIn("3 steps of 4.00 ms each (no GPU work recorded)", text)
+        self.assertIn("runs 8 times on 4 GPUs; kernels were recorded of GPU 3 only and of the first "
+                      "5 runs only", report)
+        self.assertIn("host in Python", text)  # beside the thread that launches
+
+    def test_a_program_on_one_gpu_is_of_that_one(self):
+        for data in (executed(gpus=1, recorded=RUNS),
+                     # Two threads of a program that run it on one GPU.
+                     executed(gpus=2, recorded=RUNS, thread="python", busy=1)):
+            text, report = self.told(data)
+            self.assertIn("the only one with kernels in this file", text)
+            self.assertNotIn("runs_without_kernels", report)
+            self.assertIn("8 steps (0 to 7);", text.replace("MI300X", ""))
+        # Without a thread for each their memory tells.
+        text, _ = self.told(executed(thread="pool", recorded=RUNS))
+        self.assertIn("the only one of 4 whose kernels were recorded", text)
+        text, _ = self.told(executed(thread="pool", recorded=RUNS, allocators=False))
+        self.assertIn("the only one with kernels in this file", text)
 
     def test_a_device_without_kernels_is_no_rank(self):
         path = self.write(profile(copies_only=True))

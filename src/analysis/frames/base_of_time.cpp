@@ -123,6 +123,7 @@ class BaseFinder {
     out_.by_completion = drawn.by_completion;
     work_ns_ = std::move(drawn.work_ns);
     to_the_end_ = drawn.found.to_the_end;
+    out_.open_end = drawn.found.open_end;
     return true;
   }
 

@@ -50,6 +50,7 @@ struct BaseOfTime {
   std::vector<FoundStep> host_units;  // host time of all units, by start
   std::vector<TimeSpan> units;        // what they take; the same places
   std::vector<StepHole> holes;        // in which units are missing
+  bool open_end = false;              // nothing shows the end of the last unit
   bool by_completion = false;         // the GPU lags: a unit runs from one completion to the next
   Regimes regimes;                    // which units figures are of
 

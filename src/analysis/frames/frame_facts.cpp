@@ -302,11 +302,12 @@ class FactCollector {
     return op != trace::kNoEvent && !in_.tree.GpuOf(op).empty();
   }
 
-  // A profiler that is stopped waits for the GPU, so that each launch has its work. Launches into a
-  // graph that is being captured never have any.
-  void FindCut() {
-    constexpr std::uint64_t kLaunchesLeast = 2;
-    if (facts_.gpu.empty()) return;
+  struct KernelLaunch {
+    EventIndex call;
+    bool has_work;
+  };
+  // Without those into a graph that is being captured, which never have any; the last first.
+  std::vector<KernelLaunch> KernelLaunches() const {
     enum class Call : std::uint8_t { kOther, kLaunch, kBegin, kEnd };  // of a capture
     trace::ByName<Call> calls(in_.events, [](std::string_view name) {
       if (name.find("LaunchKernel") != std::string_view::npos) return Call::kLaunch;
@@ -314,18 +315,54 @@ class FactCollector {
       return name.find("StreamBeginCapture") != std::string_view::npos ? Call::kBegin
                                                                        : Call::kOther;
     });
+    std::vector<KernelLaunch> launches;
     bool captured = false;  // a capture ends later
-    bool has_later = false;
-    std::uint64_t launches = 0;
     for (auto call = facts_.calls.rbegin(); call != facts_.calls.rend(); ++call) {
       const Call kind = calls.Of(*call);
       if (kind == Call::kBegin || kind == Call::kEnd) captured = kind == Call::kEnd;
-      if (captured || kind != Call::kLaunch) continue;
-      ++facts_.kernel_launches;
-      if (HasWork(*call)) {
+      if (!captured && kind == Call::kLaunch) launches.push_back({*call, HasWork(*call)});
+    }
+    return launches;
+  }
+
+  // By track: many launches, and none with its work.
+  std::vector<bool> FindUnrecordedThreads(const std::vector<KernelLaunch>& launches) {
+    constexpr std::uint64_t kMany = 20;
+    struct Count {
+      std::uint64_t all = 0, with_work = 0;
+    };
+    std::vector<Count> counts(in_.events.tracks.size());
+    for (const KernelLaunch& launch : launches) {
+      Count& count = counts[At(launch.call).track];
+      ++count.all;
+      count.with_work += launch.has_work ? 1 : 0;
+    }
+    std::vector<bool> unrecorded(counts.size());
+    for (std::size_t t = 0; t < counts.size(); ++t) {
+      if (counts[t].all < kMany || counts[t].with_work > 0) continue;
+      unrecorded[t] = true;
+      ++facts_.unrecorded_threads;
+      facts_.unrecorded_threads_launches += counts[t].all;
+    }
+    return unrecorded;
+  }
+
+  // A profiler that is stopped waits for the GPU, so that each launch has its work.
+  void FindCut() {
+    constexpr std::uint64_t kLaunchesLeast = 2;
+    if (facts_.gpu.empty()) return;
+    const std::vector<KernelLaunch> all = KernelLaunches();
+    const bool any = std::ranges::any_of(all, &KernelLaunch::has_work);
+    const std::vector<bool> unrecorded =
+        any ? FindUnrecordedThreads(all) : std::vector<bool>(in_.events.tracks.size());
+    bool has_later = false;
+    std::uint64_t launches = 0;
+    facts_.kernel_launches = all.size();
+    for (const auto& [call, has_work] : all) {
+      if (has_work) {
         has_later = true;
-      } else if (has_later) {
-        facts_.workless.push_back(*call);
+      } else if (has_later || unrecorded[At(call).track]) {
+        facts_.workless.push_back(call);
       } else {
         ++launches;
       }

@@ -109,6 +109,9 @@ struct FrameFacts {
   // those that are cut off, and without those into a graph that is being captured. By start.
   std::vector<EventIndex> workless{};
   std::uint64_t kernel_launches = 0;  // all, with their work or without
+  // Threads whose launches all have none, though others' have: of a GPU that was not recorded.
+  std::uint64_t unrecorded_threads = 0;
+  std::uint64_t unrecorded_threads_launches = 0;
 
   // Places in `launched` of what was launched in the span.
   std::pair<std::size_t, std::size_t> LaunchedIn(TimeSpan span) const;

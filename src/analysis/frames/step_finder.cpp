@@ -60,18 +60,29 @@ class StepFinder {
     out.source = StepSource::kMarks;
     out.name = trace::StepMarkName(facts_.events.name(facts_.marks.front()));
     const std::vector<EventIndex> marks = WithoutEmptyMarks(facts_.events, facts_.marks);
+    out.open_end = MarkAPart(marks);
     for (std::size_t i = 0; i < marks.size(); ++i) {
       const std::string_view name = facts_.events.name(marks[i]);
       std::int64_t end = At(marks[i]).end_ns();
       if (i + 1 < marks.size()) {
         // What is drawn on a stream ends with its work: the step lasts until the next begins.
         const std::int64_t next = At(marks[i + 1]).ts_ns;
-        end = facts_.host_events() ? std::min(end, next) : next;
+        end = facts_.host_events() && !out.open_end ? std::min(end, next) : next;
       }
       out.steps.push_back(
           {std::string(name), trace::StepNumberOf(name).value_or(0), {At(marks[i]).ts_ns, end}});
     }
     return out;
+  }
+
+  // Whether most marks stand around a part of what repeats (the launches of a program): a step is
+  // then from one to the next.
+  bool MarkAPart(const std::vector<EventIndex>& marks) const {
+    std::size_t parts = 0;
+    for (std::size_t i = 0; i + 1 < marks.size(); ++i) {
+      if (!Covers(At(marks[i]).dur_ns, {At(marks[i]).ts_ns, At(marks[i + 1]).ts_ns})) ++parts;
+    }
+    return 2 * parts >= marks.size();
   }
 
   // When whatever was recorded last before `at` was over, and began after `from`.

@@ -42,6 +42,9 @@ struct FoundSteps {
   // What comes between two belongs to the first: backward after a forward pass. Of marks too, but
   // the last one ends where it was marked to end.
   bool to_the_end = false;
+  // Marks that stand around a part of their step: it ends where the next begins, so that nothing
+  // shows the end of the last one.
+  bool open_end = false;
   bool inferred = false;  // from a scope that only happens to repeat
 };
 

@@ -17,6 +17,7 @@ namespace {
 // A step this many times as long as the middle one, or as short, is none of the usual ones.
 constexpr const char* kLonger = "longer than the others";
 constexpr const char* kShorter = "shorter than the others";
+constexpr const char* kNoEnd = "its end was not recorded";
 // A step of which first calls take this share is none of the usual ones.
 constexpr double kFirstCallShare = 0.2;
 // Work before the last unrecorded stretch that is less than this share of all is a stray.
@@ -57,6 +58,8 @@ class FrameMaker {
     out_.launches_cut_off = facts_.cut ? facts_.cut->launches : 0;
     out_.launches_without_work = facts_.workless.size();
     out_.kernel_launches = facts_.kernel_launches;
+    out_.unrecorded_threads = facts_.unrecorded_threads;
+    out_.unrecorded_threads_launches = facts_.unrecorded_threads_launches;
     if (!facts_.workless.empty()) out_.first_without_work = facts_.workless.front();
     MakeSteps();
     MakeFrame();
@@ -401,7 +404,7 @@ class FrameMaker {
 
   std::string WhyOdd(std::size_t i, bool any_gpu) const {
     const StepFrame& step = out_.steps[i];
-    if (any_gpu && step.gpu_events == 0) return "no GPU work";
+    if (any_gpu && step.gpu_events == 0) return "no GPU work recorded";
     if (facts_.cut && step.host.end >= facts_.cut->at_ns) return "cut off";
     if (static_cast<double>(step.first_call_ns) >
         kFirstCallShare * static_cast<double>(step.host_ns())) {
@@ -413,7 +416,8 @@ class FrameMaker {
       return change->before_ns < change->after_ns ? "an earlier, faster phase"
                                                   : "an earlier, slower phase";
     if (unit.start < out_.base.head.end_ns) return "the GPU was still finishing earlier work";
-    return unit.end - unit.start > out_.base.unit_ns() ? kLonger : kShorter;
+    if (unit.end - unit.start > out_.base.unit_ns()) return kLonger;
+    return out_.base.open_end && i + 1 == out_.steps.size() ? kNoEnd : kShorter;
   }
 
   void MakeStepTime() {

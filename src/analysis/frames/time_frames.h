@@ -149,6 +149,9 @@ struct TimeFrames {
   // Launches of kernels that are missing though the recording goes on, and the first of them.
   std::uint64_t launches_without_work = 0;
   std::uint64_t kernel_launches = 0;  // all
+  // Threads whose launches are all among them, and how many these are.
+  std::uint64_t unrecorded_threads = 0;
+  std::uint64_t unrecorded_threads_launches = 0;
   EventIndex first_without_work = trace::kNoEvent;
 
   HostOnlyTime host_only;

@@ -439,7 +439,12 @@ class Analyzer {
     IntervalSet<std::int64_t> out = frames.unrecorded;
     const auto& span = host_->threads.span;
     if (span.start < frames.frame.start) out.push_back({span.start, frames.frame.start});
-    if (frames.frame.end < span.end) out.push_back({frames.frame.end, span.end});
+    // In runs of a program whose GPU work was not recorded the GPU may have been at work.
+    std::int64_t end = frames.frame.end;
+    for (auto step = frames.steps.rbegin();
+         frames.base.open_end && step != frames.steps.rend() && !step->gpu; ++step)
+      end = std::min(end, step->host.start);
+    if (end < span.end) out.push_back({end, span.end});
     return Union(std::move(out));
   }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "analysis/host/host_names.h"
@@ -42,6 +43,8 @@ class SectionFinder {
     });
     for (const EventIndex e : work_)
       busy_.push_back({events_[e].ts_ns, events_[e].end_ns()});
+    for (const auto& piece : busy_)
+      last_ns_ = std::max(last_ns_, piece.end);
     busy_.insert(busy_.end(), not_idle.begin(), not_idle.end());
     busy_ = Union(std::move(busy_));
   }
@@ -176,11 +179,17 @@ class SectionFinder {
     }
   }
 
-  // On the way to a launch: a module's call, or an op with GPU work of its own.
+  // On the way to a launch: a module's call, or an op with GPU work of its own. Behind the last
+  // that was recorded, an op that has had some.
   bool IsDispatching(EventIndex e) {
     if (events_[e].kind == trace::EventKind::kPythonFunction)
       return events_.name(e).starts_with("nn.Module: ");
-    return names_.IsOp(e) && !tree_.GpuBelow(e).empty();
+    if (!names_.IsOp(e)) return false;
+    if (!tree_.GpuBelow(e).empty()) {
+      dispatching_.insert(events_[e].name);
+      return true;
+    }
+    return events_[e].ts_ns > last_ns_ && dispatching_.contains(events_[e].name);
   }
 
   // What says nothing of the work that it calls.
@@ -305,10 +314,12 @@ class SectionFinder {
   const IntervalSet<std::int64_t>& not_idle_;
   std::vector<EventIndex> work_;  // by start
   IntervalSet<std::int64_t> busy_;
-  double least_ms_ = 0;                 // the longest of a group is at least so long
-  std::vector<Section> sections_;       // by time
-  std::vector<SelfTimes> self_;         // by section
-  std::vector<std::int64_t> recorded_;  // by section: inside events, threads added up
+  std::int64_t last_ns_ = trace::kAbsent;     // the end of the last work
+  std::unordered_set<StringId> dispatching_;  // names of ops with GPU work
+  double least_ms_ = 0;                       // the longest of a group is at least so long
+  std::vector<Section> sections_;             // by time
+  std::vector<SelfTimes> self_;               // by section
+  std::vector<std::int64_t> recorded_;        // by section: inside events, threads added up
   std::vector<std::int64_t> loading_;
   std::vector<std::int64_t> profiler_;
   std::vector<std::int64_t> dispatch_;

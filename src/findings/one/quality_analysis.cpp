@@ -248,13 +248,20 @@ class AnalysisQualities {
   // the GPU's period, from one end of a step's work to the next.
   std::vector<double> StepLengths() const {
     std::vector<double> out;
-    if (!in_.frames->frames.runs_ahead) {
+    const analysis::TimeFrames& frames = in_.frames->frames;
+    if (frames.base.open_end) {  // from one mark to the next, while work is recorded
+      for (std::size_t i = 0; i + 1 < frames.steps.size(); ++i) {
+        if (frames.steps[i].gpu) out.push_back(static_cast<double>(frames.steps[i].host_ns()));
+      }
+      return out;
+    }
+    if (!frames.runs_ahead) {
       for (const analysis::Step& step : trace_.steps())
         out.push_back(static_cast<double>(step.end_ns - step.start_ns));
       return out;
     }
     std::optional<std::int64_t> before;
-    for (const analysis::StepFrame& step : in_.frames->frames.steps) {
+    for (const analysis::StepFrame& step : frames.steps) {
       if (step.gpu && before) out.push_back(static_cast<double>(step.gpu->end - *before));
       before = step.gpu ? std::optional(step.gpu->end) : std::nullopt;
     }

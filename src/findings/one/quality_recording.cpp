@@ -479,8 +479,7 @@ class RecordingQualities {
     q.count = launches;
     q.consequence =
         "Counts of layers and calls may cover only part of the model, and work still queued at the "
-        "end "
-        "is missing.";
+        "end is missing.";
     q.record = "stop after a step and a synchronization, and keep the whole file";
   }
 
@@ -498,14 +497,19 @@ class RecordingQualities {
       text += fmt::format(" {} of {} steps have no GPU work for that reason.", empty,
                           frames.steps.size());
     }
+    if (frames.unrecorded_threads > 0) {
+      text += fmt::format(
+          " Among them are all {} launches of {} of its threads: probably on another GPU, whose "
+          "kernels were not recorded.",
+          frames.unrecorded_threads_launches, frames.unrecorded_threads);
+    }
     Quality& q = Add("missing_kernels", Severity::kWarning, std::move(text));
     q.count = launches;
     q.first_uid = trace_.events()[frames.first_without_work].uid;
     q.value = 100 * static_cast<double>(launches) / static_cast<double>(frames.kernel_launches);
     q.unit = "%";
     q.consequence =
-        "The GPU work that they launched is missing, so the GPU seems idle where it may have been "
-        "busy.";
+        "What they launched is missing: the GPU seems idle where it may have been busy.";
     q.record =
         fmt::format("steps after warm-up: {}; or fewer steps", trace::PlainWords(how_.warm_steps));
   }

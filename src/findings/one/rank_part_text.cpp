@@ -40,9 +40,13 @@ std::string RankPartText(const session::RankPart& part) {
 }
 
 std::string LeftOutText(const session::RankPart& part) {
-  std::string text = fmt::format(
-      "{} host events and {} pieces of GPU work of other ranks and processes are left out.",
-      part.host_left_out, part.gpu_left_out);
+  // Of one process that drives several GPUs the host is all of theirs.
+  std::string text = part.devices ? fmt::format("{} pieces of GPU work of other GPUs are left out.",
+                                                part.gpu_left_out)
+                                  : fmt::format(
+                                        "{} host events and {} pieces of GPU work of other ranks "
+                                        "and processes are left out.",
+                                        part.host_left_out, part.gpu_left_out);
   if (part.gpu_shared) {
     text +=
         " Another one works on a GPU of the same number: if that is the same GPU, this one's idle "

@@ -527,11 +527,14 @@ class PhaseTeller {
 
   void Steps() {
     const auto& steps = facts_.trace.steps();
+    const auto made = session::FramesOf(facts_.trace, Job()).value();
+    const analysis::TimeFrames& frames = made->frames;
     std::string text;
     if (!steps.empty()) {
       text = steps.size() == 1 ? fmt::format("step {}", steps.front().number)
                                : fmt::format("{} steps ({} to {})", steps.size(),
                                              steps.front().number, steps.back().number);
+      text += RecordedPart(frames.steps);
     }
     if (text.empty() && !iteration_ && passes_ > 1 && MainModule(facts_) == nullptr)
       text =
@@ -545,7 +548,7 @@ class PhaseTeller {
     const RepeatedWork repeated = RepeatedKernels(facts_);
     // What is known to repeat from layer to layer is no work of its own.
     // Nor is what repeats within a step that is marked.
-    const analysis::BaseOfTime& base = session::FramesOf(facts_.trace, Job()).value()->frames.base;
+    const analysis::BaseOfTime& base = frames.base;
     const bool parts = base.part_of_pass || base.source != analysis::StepSource::kNone;
     if (passes_ == 1 && !parts && !out_[WorkloadPart::kLayers].known() && repeated.count >= 4 &&
         repeated.share >= kRepeatedAll) {
@@ -557,7 +560,23 @@ class PhaseTeller {
       return;
     }
     out_.Set(WorkloadPart::kSteps, std::move(text), Certainty::kRecorded,
-             iteration_ ? "annotations of the server" : "ProfilerStep marks, module calls");
+             iteration_ ? "annotations of the server"
+             : base.source == analysis::StepSource::kMarks && base.name != "ProfilerStep"
+                 ? "marks of steps, or runs of the program"
+                 : "ProfilerStep marks, module calls");
+  }
+
+  // Where the device's records stop before the marks do.
+  static std::string RecordedPart(const std::vector<analysis::StepFrame>& steps) {
+    const auto first =
+        std::ranges::find_if(steps, [](const analysis::StepFrame& step) { return !step.gpu; });
+    if (first == steps.begin() || first == steps.end() ||
+        std::any_of(first, steps.end(), [](const auto& step) { return step.gpu.has_value(); })) {
+      return {};
+    }
+    const auto count = first - steps.begin();
+    return fmt::format(", GPU work of the first {}recorded",
+                       count > 1 ? std::to_string(count) + " " : "");
   }
 
   const WorkloadFacts& facts_;

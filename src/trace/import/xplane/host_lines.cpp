@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::string_view kExecution = ":XLA GPU module";
 constexpr std::uint32_t kTrackOfLine = 0;  // a line's slice has one
+// XLA runs a program on several devices by a thread for each.
+constexpr std::string_view kExecutor = "py_xla_execute";
+constexpr std::uint64_t kAllocationsRead = 32;  // of a thread, to tell whose memory it takes
 
 bool IsUpper(char c) {
   return c >= 'A' && c <= 'Z';
@@ -49,6 +52,7 @@ class ThreadReader {
     track_ = writer_.Track(thread.pid, fmt::format("{}", thread.line->id));
     writer_.NameProcess(track_, thread.plane->name, "CPU");
     writer_.NameThread(track_, thread.line->label());
+    out_.executor = thread.line->label().starts_with(kExecutor);
   }
 
   HostLine Run() {
@@ -87,7 +91,7 @@ class ThreadReader {
     const Made& made = made_[number];
     if (correlation == kAbsent) correlation = made.correlation;
     if (made.execution) out_.executions.push_back(static_cast<std::uint32_t>(slice_.events.size()));
-    if (made.allocation) ++out_.allocations;
+    if (made.allocation && out_.allocations++ < kAllocationsRead) ReadAllocator();
     writer_.AddPs(made.kind, made.category, track_, made.name, begin, event.duration_ps);
     if (made.group != kAbsent) AddToGroup(made.group, slice_.events.back());
     if (made.args != kNoString || correlation != kAbsent) {
@@ -124,6 +128,19 @@ class ThreadReader {
     made.correlation = found_.correlation;
     made.group = found_.group;
     return made;
+  }
+
+  // "GPU_7_bfc": memory of device 7.
+  void ReadAllocator() {
+    constexpr std::string_view kGpu = "GPU_";
+    facts_.Read(nullptr, stats_, &found_);
+    const auto told = std::ranges::find(found_.other, "allocator_name",
+                                        &std::pair<std::string_view, Stat>::first);
+    if (told == found_.other.end()) return;
+    std::string_view name = thread_.plane->TextOf(told->second);
+    if (!name.starts_with(kGpu)) return;
+    name.remove_prefix(kGpu.size());
+    if (const auto device = ParseInt(name.substr(0, name.find('_')))) ++out_.memory_of[*device];
   }
 
   void AddInputs(Made* made) {
@@ -347,34 +364,92 @@ std::vector<const Plane*> HostPlanes(const Space& space) {
   return planes;
 }
 
-void MarkRunsAsSteps(std::string_view program, std::vector<HostLine>* lines) {
+namespace {
+
+// The thread that launches most of a program's work; none launches any: the end.
+template <typename Lines>
+auto LauncherOf(std::string_view program, Lines& lines) {
   const auto launches = [&](const HostLine& line) {
     const auto found = line.launched.find(program);
     return found == line.launched.end() ? std::size_t{0} : found->second.size();
   };
-  const auto most = std::ranges::max_element(*lines, {}, launches);
-  if (most == lines->end() || launches(*most) == 0) return;
+  const auto most = std::ranges::max_element(lines, {}, launches);
+  return most == lines.end() || launches(*most) == 0 ? lines.end() : most;
+}
+
+struct ProgramRun {
+  std::uint32_t event;
+  bool launched;  // work that is recorded
+};
+// A program's runs on a thread, by start.
+std::vector<ProgramRun> RunsOn(const HostLine& line, std::string_view program) {
+  const DecodedSlice& slice = line.events.slice;
   const std::string wanted = fmt::format("{}{}", program, kExecution);
-  DecodedSlice& slice = most->events.slice;
-  std::vector<std::int64_t>& when = most->launched.at(program);
+  std::vector<std::int64_t> when;
+  if (const auto found = line.launched.find(program); found != line.launched.end())
+    when = found->second;
   std::sort(when.begin(), when.end());
-  std::vector<std::uint32_t> runs;
-  for (const std::uint32_t e : most->executions) {
+  std::vector<ProgramRun> runs;
+  for (const std::uint32_t e : line.executions) {
     const trace::Event& run = slice.events[e];
+    if (slice.names[run.name] != wanted) continue;
     const auto first = std::lower_bound(when.begin(), when.end(), run.ts_ns);
-    if (slice.names[run.name] == wanted && first != when.end() && *first <= run.end_ns())
-      runs.push_back(e);
+    runs.push_back({e, first != when.end() && *first <= run.end_ns()});
   }
+  std::ranges::stable_sort(runs, {},
+                           [&](const ProgramRun& run) { return slice.events[run.event].ts_ns; });
+  return runs;
+}
+
+// Up to here runs launched something; those behind are of the same thread, and so of its device.
+std::size_t PastLaunched(const std::vector<ProgramRun>& runs) {
+  const auto last = std::ranges::find_if(runs.rbegin(), runs.rend(), &ProgramRun::launched);
+  return static_cast<std::size_t>(runs.rend() - last);
+}
+
+}  // namespace
+
+Recording::Runs RunsOf(std::string_view program, const std::vector<HostLine>& lines) {
+  Recording::Runs out;
+  out.program = std::string(program);
+  std::uint64_t executors = 0;
+  std::set<std::int64_t> devices;
+  for (const HostLine& line : lines) {
+    if (RunsOn(line, program).empty()) continue;
+    executors += line.executor ? 1 : 0;
+    // One thread may place data on other devices, too: whose program it runs shows the most of it.
+    const auto own =
+        std::ranges::max_element(line.memory_of, {}, [](auto& of) { return of.second; });
+    if (own != line.memory_of.end()) devices.insert(own->first);
+  }
+  out.gpus = std::max<std::uint64_t>(executors, devices.size());
+  const auto launcher = LauncherOf(program, lines);
+  if (launcher == lines.end()) return out;
+  const std::vector<ProgramRun> runs = RunsOn(*launcher, program);
+  const std::size_t past = PastLaunched(runs);
+  if (std::ranges::all_of(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(past),
+                          &ProgramRun::launched)) {
+    out.count = runs.size();
+    out.with_kernels = past;
+  }
+  return out;
+}
+
+void MarkRunsAsSteps(std::string_view program, std::vector<HostLine>* lines) {
+  const auto most = LauncherOf(program, *lines);
+  if (most == lines->end()) return;
+  DecodedSlice& slice = most->events.slice;
+  std::vector<ProgramRun> runs = RunsOn(*most, program);
+  const std::size_t past = PastLaunched(runs);
+  std::size_t place = 0;
+  std::erase_if(runs, [&](const ProgramRun& run) { return place++ < past && !run.launched; });
   if (runs.size() < 2) return;
-  std::stable_sort(runs.begin(), runs.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return slice.events[a].ts_ns < slice.events[b].ts_ns;
-  });
   SliceWriter writer(&slice);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    trace::Event& run = slice.events[runs[i]];
+    trace::Event& run = slice.events[runs[i].event];
     run.kind = EventKind::kUserAnnotation;
     run.category = writer.Category(run.kind);
-    run.name = writer.Name(fmt::format("{}#step_num={}#", wanted, i));
+    run.name = writer.Name(fmt::format("{}{}#step_num={}#", program, kExecution, i));
   }
 }
 

@@ -14,6 +14,7 @@
 #include "trace/import/xplane/id_table.h"
 #include "trace/import/xplane/op_table.h"
 #include "trace/import/xplane/space.h"
+#include "trace/metadata.h"
 
 namespace jarvis::trace::xplane {
 
@@ -52,6 +53,9 @@ struct HostLine {
   std::map<std::string_view, std::vector<std::int64_t>> launched;  // by program: when, its work
   // Runs of programs, as the host marks them: events of the slice.
   std::vector<std::uint32_t> executions;
+  bool executor = false;  // a thread that XLA keeps for one device
+  // By device: how many of the thread's first allocations are its memory.
+  std::map<std::int64_t, std::uint64_t> memory_of;
   // By number of a group of events, which converters give to all that a step does: from its first
   // event to the end of its last.
   struct Span {
@@ -67,8 +71,13 @@ struct HostLine {
 bool MarkGroupsAsSteps(const std::map<std::int64_t, std::int64_t>& numbers,
                        const std::set<std::size_t>& devices, std::vector<HostLine>* lines);
 
+// What the host ran of a program, on the thread that launches most of its work and on how many
+// devices.
+Recording::Runs RunsOf(std::string_view program, const std::vector<HostLine>& lines);
+
 // Makes the runs of a program steps, those on the thread that launches most of its work that
-// launched some: for profiles that mark none. Where it did not run twice there nothing changes.
+// launched some, and those after them: for profiles that mark none. Where it did not run twice
+// there nothing changes.
 void MarkRunsAsSteps(std::string_view program, std::vector<HostLine>* lines);
 
 HostLine ReadHostLine(const HostThread& thread, const LaunchedWorks& launched, OpTable* ops);

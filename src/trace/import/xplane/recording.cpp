@@ -72,6 +72,7 @@ class Teller {
     told_.profiler = kByXplane;
     told_.framework = found_.signs.framework;
     Lacks();
+    RunsWithoutKernels();
     Drawn();
     Skipped();
     Said();
@@ -109,6 +110,31 @@ class Teller {
          "A profile of XLA holds no autograd graph, no process groups and no arguments' values: "
          "phases are those that JAX writes into names of ops, groups those of the programs.",
          "");
+  }
+
+  // What the host ran and the profile has no kernels of.
+  void RunsWithoutKernels() {
+    const Recording::Runs& runs = found_.runs;
+    if (runs.program.empty() || found_.ran_on.empty()) return;
+    told_.runs = runs;
+    std::vector<std::string> parts;
+    if (runs.gpus > found_.ran_on.size()) {
+      parts.push_back(found_.ran_on.size() == 1
+                          ? fmt::format("of GPU {} only", *found_.ran_on.begin())
+                          : fmt::format("of {} GPUs only", found_.ran_on.size()));
+    }
+    if (runs.count > runs.with_kernels)
+      parts.push_back(runs.with_kernels == 1
+                          ? std::string("of the first run only")
+                          : fmt::format("of the first {} runs only", runs.with_kernels));
+    if (parts.empty()) return;
+    const std::string on = runs.gpus > 1 ? fmt::format(" on {} GPUs", runs.gpus) : "";
+    const std::string times = runs.count > 1 ? fmt::format(" {} times", runs.count) : "";
+    Note("runs_without_kernels", runs.count - runs.with_kernels,
+         fmt::format("`{}` runs{}{}; kernels were recorded {}. The GPU time of the "
+                     "rest is unknown.",
+                     OneLine(ValidUtf8(runs.program)), times, on, fmt::join(parts, " and ")),
+         "fewer runs of the program");
   }
 
   void Drawn() {

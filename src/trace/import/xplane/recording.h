@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,8 @@ struct Found {
   bool host = false, ops = false, programs = false, step_marks = false, python = false;
   bool tpu = false;
   Signs signs;
+  Recording::Runs runs;
+  std::set<std::string> ran_on;  // devices with work of that program
 };
 
 // The members that a trace's metadata is read from.

@@ -48,8 +48,11 @@ class SpaceReader {
     ReadHost();
     JV_TRY(job_.Check());
     LinkAlone();
+    const std::string_view program = LongestProgram();
+    found_.runs = RunsOf(program, host_);
+    found_.ran_on = DevicesOfProgram(program);
     if (std::ranges::none_of(host_, &HostLine::step_marks) && !MarkGroups())
-      MarkRunsAsSteps(LongestProgram(), &host_);
+      MarkRunsAsSteps(program, &host_);
     std::vector<DecodedSlice> slices;
     for (LineEvents& line : lines_)
       slices.push_back(std::move(line.slice));
@@ -169,6 +172,17 @@ class SpaceReader {
     const auto most =
         std::ranges::max_element(sums, {}, [](const auto& sum) { return sum.second; });
     return most == sums.end() ? std::string_view() : most->first;
+  }
+
+  // The devices with recorded work of it, as they are called.
+  std::set<std::string> DevicesOfProgram(std::string_view program) const {
+    std::set<std::string> devices;
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      if (std::ranges::any_of(lines_[i].ops,
+                              [&](const Op* op) { return op && op->module == program; }))
+        devices.insert(devices_[device_of_line_[i]].name);
+    }
+    return devices;
   }
 
   // Draws ops for work that was not launched in the profile.
