@@ -82,6 +82,97 @@ TEST_CASE("idle time has the cause that the launching thread shows") {
   CHECK(BoundOf(kept.base, kept.books).kind == BoundKind::kHost);
 }
 
+constexpr int kRounds = 5;
+constexpr double kRoundUs = 6000;
+
+// A thread that launches a kernel of 1 ms in each round, and records nothing for 4.7 ms.
+TraceText Executor() {
+  TraceText t;
+  t.Thread(100, 200);
+  for (int i = 0; i < kRounds; ++i)
+    t.OpWithKernel("my::run", kRoundUs * i + 3600, 1300, "ampere_sgemm_128x64_tn",
+                   kRoundUs * i + 3700, 1000, i + 1);
+  return t;
+}
+
+// `each` adds what another thread does in a round that begins at a time.
+template <typename Each>
+Kept KeptBeside(Each each) {
+  TraceText t = Executor();
+  t.Thread(100, 100);
+  for (int i = 0; i < kRounds; ++i)
+    each(kRoundUs * i, &t);
+  return KeptOf(t);
+}
+
+TEST_CASE(
+    "where the launching thread stands still, the one that feeds it says what the host does") {
+  const Kept python = KeptBeside([](double at, TraceText* t) {
+    t->Python("prepare.py(3): prepare", at, 3500).Op("my::execute", at + 3550, 1400);
+  });
+  CHECK(python.Idle(IdleCause::kPython) >= 4 * 3400);
+  CHECK(python.Idle(IdleCause::kOutsideOps) < python.Idle(IdleCause::kPython) / 2);
+  const Kept ops = KeptBeside([](double at, TraceText* t) {
+    t->Annotation("round", at, 3540).Op("my::place", at, 3500).Op("my::execute", at + 3550, 1400);
+  });
+  CHECK(ops.Idle(IdleCause::kHostIssues) >= 4 * 3400);
+  CHECK(ops.Idle(IdleCause::kPython) == 0);
+  const Kept waits = KeptBeside([](double at, TraceText* t) {
+    t->Python("prepare.py(3): prepare", at, 1500).Op("my::execute", at + 3550, 1400);
+    t->Python("$api.py:2754 try_to_block", at + 1500, 2000);
+  });
+  CHECK(waits.Idle(IdleCause::kRoundTrip) >= 4 * 1900);
+  CHECK(waits.Idle(IdleCause::kPython) >= 4 * 1400);
+}
+
+TEST_CASE("a thread that works beside, waits or is not of the program gives no gap its cause") {
+  const Kept alone = KeptBeside([](double at, TraceText* t) { t->Annotation("round", at, 3500); });
+  CHECK(alone.Idle(IdleCause::kOutsideOps) >= 4 * 4000);
+  const auto same = [&](const Kept& kept) {
+    CHECK(kept.Idle(IdleCause::kPython) == 0);
+    CHECK(kept.Idle(IdleCause::kHostIssues) == alone.Idle(IdleCause::kHostIssues));
+    CHECK(kept.Idle(IdleCause::kOutsideOps) == alone.Idle(IdleCause::kOutsideOps));
+  };
+  same(KeptBeside([](double at, TraceText* t) {  // a pool that is never done
+    for (int i = 0; i < 60; ++i)
+      t->Python("compile.py(3): lower", at + 100 * i, 95);
+  }));
+  same(KeptBeside([](double at, TraceText* t) {  // one long call over all rounds
+    if (at == 0) t->Python("compile.py(3): lower", 0, kRounds * kRoundUs);
+  }));
+  same(KeptBeside([](double at, TraceText* t) {  // an idle worker
+    t->Python("threading.py(320): wait", at, 3500).Op("my::execute", at + 3550, 1400);
+  }));
+  same(KeptBeside([](double at, TraceText* t) {  // pins batches: ops, and no code of the program
+    t->Op("aten::copy_", at, 3500);
+  }));
+  TraceText other = Executor();  // another process
+  other.Thread(300, 300);
+  for (int i = 0; i < kRounds; ++i)
+    other.Python("prepare.py(3): prepare", kRoundUs * i, 3500);
+  CHECK(KeptOf(other).Idle(IdleCause::kPython) == 0);
+}
+
+TEST_CASE("a call is a stall beside calls of its name, not beside its own short pieces") {
+  // An op whose launches part it into short pieces and one of 2 ms, each time; or once only.
+  const auto stalled = [](bool always) {
+    TraceText t;
+    t.Annotation("ProfilerStep#1", 0, 60'000);
+    for (int i = 0; i < 12; ++i) {
+      const double at = 5000 * i + 10;
+      const bool is_long = always || i == 6;
+      t.Op("my::enqueue", at, is_long ? 2300 : 60);
+      for (int k = 0; k < 5; ++k)
+        t.Runtime("hipGetDevice", at + 5 + 8 * k, 2, 1000 + 10 * i + k);
+      t.Runtime("cudaLaunchKernel", at + (is_long ? 2250 : 45), 5, i + 1);
+      t.Kernel("ampere_sgemm_128x64_tn", at + (is_long ? 2270 : 65), 500, i + 1);
+    }
+    return KeptOf(t).Idle(IdleCause::kNotScheduled);
+  };
+  CHECK(stalled(true) == 0);
+  CHECK(stalled(false) >= 1900);
+}
+
 TEST_CASE("what passes right beside a wait for data, and no longer than it, hands the batch over") {
   const auto input_us = [](double wait) {
     TraceText t;

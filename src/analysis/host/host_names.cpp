@@ -37,6 +37,15 @@ FrameParts PartsOf(std::string_view frame) {
   return parts;
 }
 
+// Of a JAX profile: "$threading.py:320 wait".
+FrameParts PartsOfJax(std::string_view frame) {
+  const std::size_t line = frame.find(".py:");
+  const std::size_t function = frame.find(' ', line == frame.npos ? 0 : line);
+  if (!frame.starts_with('$') || line == frame.npos || function == frame.npos) return {};
+  const std::string_view file = frame.substr(1, line + 2);
+  return {file, file, frame.substr(function + 1)};
+}
+
 struct WaitingPlace {
   std::string_view file;
   std::string_view function;
@@ -100,10 +109,15 @@ bool IsWaitingFrame(std::string_view frame) {
     return std::any_of(kWaitingBuiltins.begin(), kWaitingBuiltins.end(),
                        [&](std::string_view name) { return rest.starts_with(name); });
   }
-  const FrameParts parts = PartsOf(frame);
+  const FrameParts parts = frame.starts_with('$') ? PartsOfJax(frame) : PartsOf(frame);
   return std::any_of(kWaitingPlaces.begin(), kWaitingPlaces.end(), [&](const WaitingPlace& place) {
     return parts.file == place.file && parts.function == place.function;
   });
+}
+
+bool IsGpuWaitFrame(std::string_view frame) {
+  const std::string_view function = PartsOfJax(frame).function;
+  return function == "block_until_ready" || function == "try_to_block";
 }
 
 bool IsLoaderName(std::string_view name) {
@@ -159,6 +173,7 @@ const HostNames::Meaning& HostNames::Of(trace::EventIndex e) {
   const std::string_view name = events_.name(e);
   meaning.known = true;
   meaning.waiting_frame = IsWaitingFrame(name);
+  meaning.gpu_wait_frame = IsGpuWaitFrame(name);
   meaning.loader = IsLoaderName(name);
   meaning.profiler = IsProfilerName(name);
   meaning.autograd = IsAutogradNode(name);

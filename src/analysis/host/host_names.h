@@ -15,6 +15,8 @@ namespace jarvis::analysis {
 // A Python frame in which a thread does nothing but wait: for a lock, a queue, a socket, another
 // thread. Such time is nobody's work.
 bool IsWaitingFrame(std::string_view frame);
+// ... for the GPU to finish: of JAX, whose runtime calls a profile need not hold.
+bool IsGpuWaitFrame(std::string_view frame);
 // Loading data: the loader's annotations and its code.
 bool IsLoaderName(std::string_view name);
 // Waiting for the next batch of a loader's worker processes, by the annotation's name.
@@ -41,6 +43,7 @@ class HostNames {
   struct Meaning {
     bool known = false;
     bool waiting_frame = false;
+    bool gpu_wait_frame = false;
     bool loader = false;
     bool profiler = false;
     bool autograd = false;

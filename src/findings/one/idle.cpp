@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "analysis/attribution/gpu_timeline.h"
+#include "analysis/host/feeding_threads.h"
 #include "analysis/host/runtime_calls.h"
 #include "analysis/tables/callers.h"
 #include "base/median.h"
@@ -38,6 +39,13 @@ struct RawGap {
   double us() const { return trace::MicrosOf(end - start); }
 };
 
+IntervalSet<std::int64_t> BusyOf(const session::LoadedTrace& trace) {
+  IntervalSet<std::int64_t> busy;
+  for (const EventIndex e : trace.attribution().timeline)
+    AddInterval({trace.events()[e].ts_ns, trace.events()[e].end_ns()}, &busy);
+  return Union(std::move(busy));
+}
+
 class Idle {
  public:
   Idle(const session::LoadedTrace& trace, const IdleOptions& options)
@@ -50,7 +58,8 @@ class Idle {
         profiling_(session::ProfilingCostOf(trace, Job()).value()),
         first_calls_(session::FirstCallsOf(trace, Job()).value()),
         descheduled_(session::DescheduledOf(trace, Job()).value()),
-        frames_(session::FramesOf(trace, Job()).value()) {}
+        frames_(session::FramesOf(trace, Job()).value()),
+        feeding_(events_, tree_, BusyOf(trace)) {}
 
   IdleAnalysis Run() {
     if (!trace_.timeline()) return std::move(out_);
@@ -177,7 +186,8 @@ class Idle {
       gap->kind = collective ? GapClass::kCommunicationWait : GapClass::kLaunchDelay;
       return;
     }
-    const HostTime host = HostTimeIn(*gap, call.track);
+    HostTime host = HostTimeIn(*gap, call.track);
+    if (host.traced < limits::kHostOpShare * gap->us()) AddFeeder(*gap, call.track, &host);
     gap->drained = host.sync_at_start;
     gap->dominant = host.dominant;
     gap->dominant_us = host.dominant_us;
@@ -261,6 +271,27 @@ class Idle {
       out.dominant = e;
     }
     return out;
+  }
+
+  // Where the thread itself stands still: what the one does that feeds it.
+  void AddFeeder(const RawGap& gap, std::uint32_t track, HostTime* out) const {
+    using State = analysis::FeederPiece::State;
+    std::unordered_map<EventIndex, double> us;
+    const auto pieces = feeding_.Of(track);
+    auto next = std::partition_point(pieces.begin(), pieces.end(), [&](const auto& piece) {
+      return piece.span.end <= gap.start;
+    });
+    for (; next != pieces.end() && next->span.start < gap.end; ++next) {
+      const analysis::FeederPiece& piece = *next;
+      const std::int64_t ns =
+          std::min(gap.end, piece.span.end) - std::max(gap.start, piece.span.start);
+      if (piece.state == State::kWaits) continue;
+      (piece.state == State::kWorks ? out->traced : out->sync) += trace::MicrosOf(ns);
+      double& of_event = us[piece.innermost] += trace::MicrosOf(ns);
+      if (of_event <= out->dominant_us) continue;
+      out->dominant_us = of_event;
+      out->dominant = piece.innermost;
+    }
   }
 
   enum class HostWork : std::uint8_t { kLoader, kSetUp, kSync, kOther };
@@ -428,6 +459,7 @@ class Idle {
   const std::shared_ptr<const analysis::FirstCalls> first_calls_;
   const std::shared_ptr<const analysis::Descheduled> descheduled_;
   const std::shared_ptr<const session::TraceFrames> frames_;
+  const analysis::FeedingThreads feeding_;
   std::vector<std::vector<EventIndex>> hosts_;  // by track
   mutable std::vector<double> self_us_;  // by place in the tree; of the gap that is looked at
   mutable std::unordered_map<StringId, bool> collective_;  // by name

@@ -12,9 +12,10 @@ namespace jarvis::ledger {
 namespace {
 
 // A piece inside a call that does not wait is a stall from this length on, and this many times the
-// usual piece in calls of the name.
+// usual piece in calls of the name and the longest one in most of them.
 constexpr std::int64_t kStallLeastNs = 1'000'000;
 constexpr std::int64_t kStallFactor = 30;
+constexpr std::int64_t kStallOfCalls = 3;
 constexpr std::size_t kUsualOf = 3;  // pieces of a name tell what is usual
 
 CallRole CallRoleOf(std::string_view name) {
@@ -54,7 +55,8 @@ HostTimeline::HostTimeline(const analysis::FrameFacts& facts, const analysis::Ba
     : facts_(facts),
       launches_(facts.events.tracks.size(), 0),
       roles_(facts.events.strings.size(), CallRole::kOther),
-      first_calls_(base.first_calls) {
+      first_calls_(base.first_calls),
+      feeding_(facts.events, facts.tree, facts.busy) {
   for (const analysis::LaunchedWork& work : facts.launched)
     ++launches_[facts.events[work.launch].track];
   std::vector<bool> told(roles_.size());
@@ -106,7 +108,10 @@ void HostTimeline::FindStalls() {
     const CallRole role = RoleOf(segment.innermost);
     return role == CallRole::kLaunch || role == CallRole::kOther;
   };
-  std::unordered_map<StringId, std::vector<std::int64_t>> lengths;
+  struct Lengths {
+    std::vector<std::int64_t> pieces, longest;  // of its calls; each call's longest piece
+  };
+  std::unordered_map<StringId, Lengths> lengths;
   for (const auto& [track, thread] : threads_) {
     for (const HostSegment& segment : thread.segments) {
       if (segment.span.end - segment.span.start >= kStallLeastNs && counts(segment))
@@ -114,17 +119,25 @@ void HostTimeline::FindStalls() {
     }
   }
   if (lengths.empty()) return;
+  std::unordered_map<EventIndex, std::int64_t> longest;  // by call
   for (const auto& [track, thread] : threads_) {
     for (const HostSegment& segment : thread.segments) {
       if (!counts(segment)) continue;
       const auto known = lengths.find(facts_.events[segment.innermost].name);
-      if (known != lengths.end()) known->second.push_back(segment.span.end - segment.span.start);
+      if (known == lengths.end()) continue;
+      const std::int64_t ns = segment.span.end - segment.span.start;
+      known->second.pieces.push_back(ns);
+      std::int64_t& of_call = longest[segment.innermost];
+      of_call = std::max(of_call, ns);
     }
   }
+  for (const auto& [call, ns] : longest)
+    lengths[facts_.events[call].name].longest.push_back(ns);
   std::unordered_map<StringId, std::int64_t> limits;
   for (auto& [name, of_name] : lengths) {
-    if (of_name.size() < kUsualOf) continue;
-    limits[name] = std::max(kStallLeastNs, kStallFactor * LowerMedian(std::move(of_name)));
+    if (of_name.pieces.size() < kUsualOf) continue;
+    limits[name] = std::max({kStallLeastNs, kStallFactor * LowerMedian(std::move(of_name.pieces)),
+                             kStallOfCalls * LowerMedian(std::move(of_name.longest))});
   }
   for (auto& [track, thread] : threads_) {
     for (HostSegment& segment : thread.segments) {

@@ -12,6 +12,7 @@
 
 #include "analysis/frames/base_of_time.h"
 #include "analysis/frames/frame_facts.h"
+#include "analysis/host/feeding_threads.h"
 
 namespace jarvis::ledger {
 
@@ -41,6 +42,11 @@ class HostTimeline {
   const std::vector<std::uint32_t>& launching() const { return launching_; }
   std::uint64_t LaunchesOf(std::uint32_t track) const { return launches_[track]; }
 
+  // What the thread does that hands this one its work; see feeding_threads.h.
+  std::span<const analysis::FeederPiece> FeederOf(std::uint32_t track) const {
+    return feeding_.Of(track);
+  }
+
   CallRole RoleOf(EventIndex call) const { return roles_[facts_.events[call].name]; }
   bool IsFirstCall(std::int64_t at) const { return Contains(first_calls_, at); }
   // Within a data loader's next batch; of one with worker processes that is a wait for these.
@@ -62,6 +68,7 @@ class HostTimeline {
   std::vector<CallRole> roles_;  // by name
   std::unordered_map<std::uint32_t, Thread> threads_;
   const TimeSet& first_calls_;
+  const analysis::FeedingThreads feeding_;
 };
 
 }  // namespace jarvis::ledger

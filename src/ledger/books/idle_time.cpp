@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "analysis/host/host_names.h"
 #include "ledger/books/books.h"
 #include "trace/by_name.h"
 
@@ -37,7 +38,8 @@ class IdleFiler {
         base_(base),
         host_(host),
         wall_(*wall),
-        makes_input_(facts.events, MakesInput) {}
+        makes_input_(facts.events, MakesInput),
+        is_range_(facts.events, analysis::IsRangeName) {}
 
   void Run() {
     std::int64_t last = trace::kAbsent;
@@ -66,6 +68,11 @@ class IdleFiler {
           return facts_.events[work.event].ts_ns < gap.end;
         });
     if (next == own_.cend() || gap.start >= last) {
+      // The next unit's launches are what it waits for, though their work was not recorded.
+      const std::uint32_t track = own_.back().launch == trace::kNoEvent
+                                      ? facts_.track
+                                      : facts_.events[own_.back().launch].track;
+      if (gap.start >= last && AnyUnitFrom(gap.end)) return FileHost(gap, track, length);
       Add(gap.start >= last ? IdleCause::kTail : IdleCause::kOutsideOps, length);
       return;
     }
@@ -98,6 +105,10 @@ class IdleFiler {
     Add(IdleCause::kLaunchLatency, gap.end - returned);
   }
 
+  bool AnyUnitFrom(std::int64_t at) const {
+    return !base_.units.empty() && base_.units.back().start >= at;
+  }
+
   // Other work of the same launch has run already: a graph's, whose launch goes on meanwhile.
   bool HasBegun(std::vector<analysis::LaunchedWork>::const_iterator work) const {
     return work != own_.cbegin() && std::prev(work)->launch == work->launch;
@@ -111,8 +122,8 @@ class IdleFiler {
       Add(IdleCause::kNoHost, span.end - span.start);
       return;
     }
-    const IdleCause outside =
-        gap < kBetweenLaunchesNs ? IdleCause::kBetweenLaunches : IdleCause::kOutsideOps;
+    // What is no call's is the host between two launches, if it is short.
+    outside_ = gap < kBetweenLaunchesNs ? IdleCause::kBetweenLaunches : IdleCause::kOutsideOps;
     auto segment =
         std::partition_point(segments.begin(), segments.end(),
                              [&](const HostSegment& one) { return one.span.end <= span.start; });
@@ -122,21 +133,51 @@ class IdleFiler {
       if (segment == segments.end() || segment->span.start > now) {
         const std::int64_t until =
             segment == segments.end() ? span.end : std::min(span.end, segment->span.start);
-        pieces_.push_back({outside, until - now});
+        AddStanding({now, until}, track);
         now = until;
         continue;
       }
       const std::int64_t until = std::min(span.end, segment->span.end);
-      IdleCause cause = CauseOf(*segment, track, now);
-      if (cause == IdleCause::kPython || cause == IdleCause::kOutsideOps)
-        cause = gap < kBetweenLaunchesNs ? IdleCause::kBetweenLaunches : cause;
-      pieces_.push_back({cause, until - now});
+      if (segment->innermost == trace::kNoEvent) {
+        AddStanding({now, until}, track);
+      } else {
+        AddPiece(CauseOf(*segment, track, now), until - now);
+      }
       now = until;
       ++segment;
     }
     JoinToInput();
     for (const Piece& piece : pieces_)
       Add(piece.cause, piece.ns);
+  }
+
+  void AddPiece(IdleCause cause, std::int64_t ns) {
+    const bool outside = cause == IdleCause::kPython || cause == IdleCause::kOutsideOps;
+    pieces_.push_back({outside && outside_ == IdleCause::kBetweenLaunches ? outside_ : cause, ns});
+  }
+
+  // Nothing is recorded on the thread: by what the one does that feeds it.
+  void AddStanding(TimeSpan span, std::uint32_t track) {
+    const auto feeder = host_.FeederOf(track);
+    auto piece = std::partition_point(feeder.begin(), feeder.end(),
+                                      [&](const auto& one) { return one.span.end <= span.start; });
+    std::int64_t now = span.start;
+    for (; piece != feeder.end() && piece->span.start < span.end; ++piece) {
+      const TimeSpan inside{std::max(now, piece->span.start), std::min(span.end, piece->span.end)};
+      if (inside.start > now) AddPiece(outside_, inside.start - now);
+      AddPiece(CauseOfFeeder(*piece, inside.start), inside.end - inside.start);
+      now = inside.end;
+    }
+    if (now < span.end) AddPiece(outside_, span.end - now);
+  }
+
+  IdleCause CauseOfFeeder(const analysis::FeederPiece& piece, std::int64_t at) {
+    switch (piece.state) {
+      case analysis::FeederPiece::State::kWaits: return outside_;
+      case analysis::FeederPiece::State::kWaitsForGpu: return IdleCause::kRoundTrip;
+      case analysis::FeederPiece::State::kWorks: break;
+    }
+    return CauseOf({piece.span, piece.innermost}, facts_.events[piece.innermost].track, at);
   }
 
   // What passes right before or after a wait for data, and no longer, hands the batch over.
@@ -159,7 +200,6 @@ class IdleFiler {
   }
 
   IdleCause CauseOf(const HostSegment& segment, std::uint32_t track, std::int64_t at) {
-    if (segment.innermost == trace::kNoEvent) return IdleCause::kOutsideOps;
     const trace::EventKind kind = facts_.events[segment.innermost].kind;
     if (host_.InLoader(track, at)) return IdleCause::kInput;
     if (trace::IsLaunchCall(kind)) {
@@ -175,7 +215,14 @@ class IdleFiler {
     }
     if (kind == trace::EventKind::kCpuOp)
       return segment.stalled ? IdleCause::kNotScheduled : IdleCause::kHostIssues;
-    if (kind == trace::EventKind::kUserAnnotation) return IdleCause::kOutsideOps;
+    if (kind == trace::EventKind::kUserAnnotation) {
+      // A range within an op, as the runs of a program are that became marks, is of the op.
+      EventIndex op = segment.innermost;
+      do {
+        op = facts_.tree.Enclosing(facts_.events, op, trace::EventKind::kCpuOp);
+      } while (op != trace::kNoEvent && is_range_.Of(op));
+      return op == trace::kNoEvent ? IdleCause::kOutsideOps : IdleCause::kHostIssues;
+    }
     return makes_input_.Of(segment.innermost) ? IdleCause::kInput : IdleCause::kPython;
   }
 
@@ -189,9 +236,11 @@ class IdleFiler {
   const analysis::BaseOfTime& base_;
   const HostTimeline& host_;
   WallBook& wall_;
-  std::vector<Piece> pieces_;                // of one stretch of the host
-  std::vector<analysis::LaunchedWork> own_;  // by start
-  trace::ByName<bool> makes_input_;          // of Python frames
+  std::vector<Piece> pieces_;                   // of one stretch of the host
+  IdleCause outside_ = IdleCause::kOutsideOps;  // likewise: of what is in no call
+  std::vector<analysis::LaunchedWork> own_;     // by start
+  trace::ByName<bool> makes_input_;             // of Python frames
+  trace::ByName<bool> is_range_;                // of ops
 };
 
 }  // namespace
