@@ -402,7 +402,7 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
     case HostCauseKind::kStop:  // its rule has the words
     case HostCauseKind::kDescheduled: break;
   }
-  return "The host process had no CPU for " + Ms(cause.total_ms);
+  return "The host process probably had no CPU for " + Ms(cause.total_ms);
 }
 
 std::string HostInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
@@ -425,8 +425,9 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
     case HostCauseKind::kDescheduled: break;
   }
   return fmt::format(
-      "The host did not run for {}, in {} pieces of up to {}, inside calls that usually take "
-      "microseconds: no op is slow, the process had no CPU.",
+      "The host stands still for {}, in {} pieces of up to {}, inside calls that usually take "
+      "microseconds: no op is slow. The process probably had no CPU; only records of the scheduler "
+      "would prove it.",
       Ms(cause.total_ms), cause.count, Ms(cause.each_ms));
 }
 

@@ -60,7 +60,7 @@ constexpr std::array<WordsOfLine, ledger::kIdleCauses> kIdleWords = {{
     {"waiting for input data", "host"},
     {"driver allocator (cudaMalloc, cudaFree)", "first"},
     {"one-time initialization", "first"},
-    {"host thread descheduled or blocked", "host"},
+    {"host stalled in a call (cause not recorded)", "host"},
     {"host returning from a sync", "wait"},
     {"launch latency", "wait"},
     {"gaps between queued kernels", "wait"},

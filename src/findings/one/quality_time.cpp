@@ -329,7 +329,7 @@ class TimeQualities {
     for (std::size_t i = 0; i < std::min<std::size_t>(4, order.size()); ++i)
       some.push_back(order[i].second);
     std::string text = fmt::format(
-        "The host was not running for {} ms ({}% of its time): {} pauses of {} to {} ms lie inside "
+        "The host stood still for {} ms ({}% of its time): {} pauses of {} to {} ms lie inside "
         "calls that otherwise take microseconds ({}, ...)",
         Of(found.total_ms), Of(found.share_percent), found.pieces.size(), Of(found.shortest_ms),
         Of(found.longest_ms), fmt::join(some, ", "));
@@ -351,7 +351,9 @@ class TimeQualities {
     // While the GPU works it costs nothing, unless other ranks wait.
     const double idle = MillisOf(books.wall.Of(ledger::IdleCause::kNotScheduled));
     SetTime(base_, collectives ? found.total_ms : idle, 0, &q);
-    q.consequence = "No op or kernel is slow: the process had no CPU.";
+    q.consequence =
+        "No op or kernel is slow: the process probably had no CPU, which only records of the "
+        "scheduler would prove.";
     if (collectives) q.consequence += " Other ranks wait for it in collectives.";
     q.record =
         "give each process its own cores (fewer processes, affinity, cpuset quota); "
