@@ -51,6 +51,30 @@ TEST_CASE("the host was busy with ops and launched late") {
   CHECK(found[0].host == nullptr);
 }
 
+TEST_CASE(
+    "where the launching thread records nothing, the one that feeds it says what the host did") {
+  // A thread launches for another one, which is in Python for most of the time between.
+  const auto between = [](bool feeds) {
+    TraceText text;
+    text.Thread(100, 200);
+    for (int i = 0; i < 6; ++i)
+      text.OpWithKernel("my::run", 3000 * i + 2600, 300, "k", 3000 * i + 2650, 200, i + 1);
+    text.Thread(100, 100);
+    for (int i = 0; i < 6; ++i) {
+      if (feeds)
+        text.Python("prepare.py(3): prepare", 3000 * i, 2500);
+      else
+        text.Op("aten::copy_", 3000 * i, 2500);
+    }
+    return Analyze(text);
+  };
+  const Analyzed fed = between(true);
+  CHECK(Only(fed).name == "host_bound");
+  REQUIRE_FALSE(fed.analysis.idle.gaps.empty());
+  CHECK(fed.analysis.idle.gaps[0].dominant == "prepare.py(3): prepare");
+  CHECK(Only(between(false)).name == "unknown");
+}
+
 TEST_CASE("the host waited for the GPU before it went on") {
   TraceText text = Two(185);
   text.Runtime("cudaStreamSynchronize", 20, 85, 77);

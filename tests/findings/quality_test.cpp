@@ -386,5 +386,23 @@ TEST_CASE("ops that hold their Python frames as text have a place in the code") 
   CHECK(silent.First("gemm").entry_point.empty());
 }
 
+TEST_CASE("launches of a thread that has no kernel at all are of a GPU that was not recorded") {
+  TraceText text;
+  for (int i = 0; i < 30; ++i) {
+    for (const int thread : {100, 200}) {
+      text.Thread(100, thread).Op("aten::mm", 100 * i, 50);
+      text.Runtime("cudaLaunchKernel", 100 * i + 5, 5, 1000 * thread + i);
+    }
+    text.Kernel("gemm", 100 * i + 20, 60, 100'000 + i);
+  }
+  const Analyzed one = Analyze(text);
+  const findings::Quality* missing = one.Quality("missing_kernels");
+  REQUIRE(missing != nullptr);
+  CHECK(missing->count == 30);
+  CHECK(missing->text.find("all 30 launches of 1 of its threads: probably on another GPU") !=
+        std::string::npos);
+  CHECK(one.Quality("cut_off") == nullptr);
+}
+
 }  // namespace
 }  // namespace jarvis::findings

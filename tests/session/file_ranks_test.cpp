@@ -132,6 +132,20 @@ TEST_CASE("one process with two GPUs, or two with one, are not ranks that are to
   CHECK_FALSE(RanksOf(*OpenRank(workspace, folder.Write("shared.json", shared.Json()))).several());
 }
 
+TEST_CASE("a GPU is the only one that was recorded, or the only one with kernels") {
+  RankPart part;
+  part.rank = 7;
+  part.devices = true;
+  part.ranks = {{7, 10, 10}};
+  CHECK(part.Text() == "GPU 7, the only one with kernels in this file");
+  part.gpus_run = 1;
+  CHECK(part.Text() == "GPU 7, the only one with kernels in this file");
+  part.gpus_run = 8;
+  CHECK(part.Text() == "GPU 7, the only one of 8 whose kernels were recorded");
+  part.ranks = {{6, 10, 10}, {7, 10, 10}};
+  CHECK(part.Text() == "GPU 7 of the GPUs 6 and 7 in this file");
+}
+
 TEST_CASE("the rank that bounds works longest without its communication; of equals the lowest") {
   CHECK_FALSE(RankThatBounds({}));
   CHECK(*RankThatBounds({{4, 10, 10}}) == 4);
