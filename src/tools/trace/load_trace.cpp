@@ -150,8 +150,7 @@ Json Facts(const session::LoadedTrace& trace, const analysis::TimeFrames& frames
 std::string EventsText(const session::LoadedTrace& trace) {
   const std::uint64_t all = trace.events().elements;
   if (const auto& rank = trace.rank_part()) {
-    return fmt::format("rank {} of {} in the file: {} of {} events", rank->rank, rank->ranks.size(),
-                       trace.events().size(), all);
+    return fmt::format("{}: {} of {} events", rank->Text(), trace.events().size(), all);
   }
   const auto& window = trace.trace().window;
   if (!window) return fmt::format("{} events", all);
