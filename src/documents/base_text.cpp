@@ -133,17 +133,23 @@ std::vector<OddGroup> OddGroups(const findings::Analysis& analysis) {
 struct StepSpread {
   double least_ms = 0;
   double most_ms = 0;
-  std::string longest;  // its name
+  std::string longest;  // its name; empty: several take as long
 };
 std::optional<StepSpread> SpreadOf(const findings::Analysis& analysis) {
-  constexpr double kSpread = 1.1;  // longest over shortest
+  constexpr double kSpread = 1.1;   // longest over shortest
+  constexpr double kAsLong = 0.99;  // the second over the longest
   const analysis::TimeFrames& frames = analysis.frames->frames;
   if (frames.steps.empty() || analysis.base.count < 3 || frames.runs_ahead) return std::nullopt;
   StepSpread spread;
-  for (const analysis::StepFrame& step : frames.steps) {
+  double second_ms = 0;
+  for (std::size_t i = 0; i < frames.steps.size(); ++i) {
+    const analysis::StepFrame& step = frames.steps[i];
     if (!step.steady) continue;
-    const double ms = MillisOf(step.host_ns());
+    // As long as in the mean: the last one may end later than its mark.
+    const analysis::TimeSpan unit = frames.base.units[i];
+    const double ms = MillisOf(frames.base.by_completion ? step.host_ns() : unit.end - unit.start);
     if (spread.least_ms == 0 || ms < spread.least_ms) spread.least_ms = ms;
+    second_ms = std::max(second_ms, std::min(ms, spread.most_ms));
     if (ms <= spread.most_ms) continue;
     spread.most_ms = ms;
     // An annotation of its own, as it writes itself, is no name to read.
@@ -156,6 +162,7 @@ std::optional<StepSpread> SpreadOf(const findings::Analysis& analysis) {
   // A mean outside of them is the GPU's, and the host's marks are of something else.
   const double mean = analysis.base.unit_ms();
   if (mean < spread.least_ms || mean > spread.most_ms) return std::nullopt;
+  if (second_ms > kAsLong * spread.most_ms) spread.longest.clear();
   return spread;
 }
 
