@@ -153,16 +153,16 @@ class Collector {
       const WorkCall& call = in_.calls[i];
       static const trace::Args kNoArguments;
       const trace::Args& args = call.recorded_arguments ? events_.args_of(call.op) : kNoArguments;
-      groups.Add(
-          {names.Intern(in_.NameOf(call)), names.Intern(call.category), args.dims, args.types,
-           args.strides, args.concrete, (call.backward ? 1U : 0U) + (LeavesDevice(call) ? 2U : 0U)},
-          i);
+      groups.Add({names.Intern(in_.NameOf(call)), names.Intern(call.category), args.dims,
+                  args.types, args.strides, args.concrete,
+                  (call.backward ? 1U : 0U) + (LeavesDevice(in_.trace, call.kernels) ? 2U : 0U)},
+                 i);
     }
     for (const auto& group : groups.groups()) {
       Built built;
       const WorkCall& first = in_.calls[group.rows.front()];
       // Ops that only send or fetch data compute nothing, whatever kind of op they are.
-      const bool copies = LeavesDevice(first);
+      const bool copies = LeavesDevice(in_.trace, first.kernels);
       built.category = copies ? "host_copy" : session::CategoryKey(first.category);
       built.display_name = copies                   ? "Host copies"
                            : first.category.empty() ? "other"
@@ -336,7 +336,7 @@ class Collector {
     double by_bound[2] = {0, 0};
     for (const std::uint32_t i : calls) {
       const WorkCall& call = in_.calls[i];
-      if (LeavesDevice(call)) continue;  // memory bandwidth is not its limit
+      if (LeavesDevice(in_.trace, call.kernels)) continue;  // memory bandwidth is not its limit
       const CallRoof one = RoofOf(call, in_.platform);
       if (!e.flops && one.flops) e.flops = one.flops;
       if (!e.bytes && one.bytes) e.bytes = one.bytes;
@@ -403,15 +403,6 @@ class Collector {
   std::optional<double> ShareOfSome(double us) const {
     constexpr double kSomeUs = 1e-3;
     return us > kSomeUs ? Share(us, in_.computation_us) : std::nullopt;
-  }
-
-  // Whether all of its work is a copy between host and device, or between devices.
-  bool LeavesDevice(const WorkCall& call) const {
-    if (call.kernels.empty()) return false;
-    return std::all_of(call.kernels.begin(), call.kernels.end(), [&](EventIndex e) {
-      if (events_[e].kind != trace::EventKind::kMemcpy) return false;
-      return DirectionOf(in_.trace, e) != CopyDirection::kOnDevice;
-    });
   }
 
   void AddKernels(const std::vector<std::uint32_t>& calls, Operation* out) {

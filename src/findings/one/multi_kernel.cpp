@@ -381,6 +381,13 @@ CopyDirection DirectionOf(const session::LoadedTrace& trace, trace::EventIndex c
   return text[digit] == '2' ? CopyDirection::kToHost : named;
 }
 
+bool LeavesDevice(const session::LoadedTrace& trace, std::span<const EventIndex> work) {
+  return !work.empty() && std::all_of(work.begin(), work.end(), [&](EventIndex e) {
+    return trace.events()[e].kind == trace::EventKind::kMemcpy &&
+           DirectionOf(trace, e) != CopyDirection::kOnDevice;
+  });
+}
+
 std::string_view DirectionText(CopyDirection direction) {
   return EnumText({"D2H", "H2D", "D2D", "P2P", "other"}, direction);
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,8 @@ using analysis::DirectionOf;
 // By its name, too, unless the call that asked for it says otherwise: ROCm names copies from and to
 // memory that it has mapped as copies on the device.
 CopyDirection DirectionOf(const session::LoadedTrace& trace, trace::EventIndex copy);
+// All of it is copies between host and device, or between devices; nothing is none.
+bool LeavesDevice(const session::LoadedTrace& trace, std::span<const trace::EventIndex> work);
 std::string_view DirectionText(CopyDirection direction);  // "D2H", "H2D", "D2D", "P2P", "other"
 
 struct CopyGroup {

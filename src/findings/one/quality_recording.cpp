@@ -8,12 +8,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/ranks/lone_rank.h"
-#include "analysis/ranks/rank_digest.h"
-#include "analysis/ranks/rank_set.h"
 #include "base/number_text.h"
 #include "base/text.h"
 #include "findings/one/cpu_steps.h"
+#include "findings/one/equal_calls.h"
 #include "findings/one/quality_parts.h"
 #include "findings/one/rank_part_text.h"
 #include "findings/one/step_base.h"
@@ -224,57 +222,8 @@ class RecordingQualities {
     q.record = trace_.rank_part()
                    ? "nothing new: give this file to collectives, which sees all its ranks"
                    : "all ranks over the same steps; pass their folder to jarvis collectives";
-    if (comm_ms > 0) TellEqualCalls(&q);
-  }
-
-  // Where nearly all calls of the costliest collective are of one length, that is its transfer, and
-  // only those that stand out can be waits.
-  void TellEqualCalls(Quality* q) const {
-    constexpr double kAlike = 1.25;  // median over shortest
-    constexpr double kOutstands = 3;
-    constexpr std::int64_t kLeastCalls = 8;
-    Job job;
-    const auto digests = analysis::DigestCollectives(trace_.trace(), trace_.tree(), job);
-    if (!digests || digests->size() != 1) return;
-    const auto kinds = analysis::LookAtLoneRank(digests->front());
-    const auto most =
-        std::max_element(kinds.begin(), kinds.end(),
-                         [](const auto& a, const auto& b) { return a.total_ns < b.total_ns; });
-    if (most == kinds.end() || most->calls < kLeastCalls || most->shortest_ns <= 0) return;
-    // A barrier moves nothing, and stages of a pipeline wait for one another in equal steps.
-    if (most->family == analysis::CommFamily::kBarrier ||
-        most->family == analysis::CommFamily::kPointToPoint)
-      return;
-    const auto median = static_cast<double>(most->median_ns);
-    const auto us = [](std::int64_t ns) {
-      return ThreeDigits(static_cast<double>(ns) / 1000) + " µs";
-    };
-    // Sizes that are not recorded differ less than that.
-    constexpr std::int64_t kManyCalls = 20, kFar = 5;
-    const bool spread =
-        most->bytes
-            ? most->sign == analysis::WaitSign::kSpread && 2 * most->excess_ns > most->total_ns
-            : most->calls >= kManyCalls && most->median_ns >= kFar * most->shortest_ns;
-    if (spread) {
-      q->consequence = fmt::format(
-          "The {} calls of {} take {} to {}, median {}: what they take beyond the shortest is "
-          "probably waiting for other ranks [inferred]; one rank cannot show for which.",
-          most->calls, analysis::CommFamilyName(most->family), us(most->shortest_ns),
-          us(most->longest_ns), us(most->median_ns));
-    }
-    if (median > kAlike * static_cast<double>(most->shortest_ns)) return;
-    q->consequence = fmt::format(
-        "The {} calls of {} take at least {}, median {}: times this similar are transfer{}, not "
-        "waiting",
-        most->calls, analysis::CommFamilyName(most->family), us(most->shortest_ns),
-        us(most->median_ns),
-        most->bus_gb_s ? fmt::format(" ({} GB/s on the bus)", ThreeDigits(*most->bus_gb_s)) : "");
-    q->consequence += static_cast<double>(most->longest_ns) > kOutstands * median
-                          ? fmt::format(
-                                "; one call of {} stands out and probably waited for another "
-                                "rank [inferred].",
-                                us(most->longest_ns))
-                          : ".";
+    if (auto calls = comm_ms > 0 ? EqualCallsText(trace_) : std::nullopt)
+      q.consequence = std::move(*calls);
   }
 
   void Coverage() {

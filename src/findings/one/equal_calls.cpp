@@ -1,0 +1,72 @@
+#include "findings/one/equal_calls.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "analysis/ranks/lone_rank.h"
+#include "analysis/ranks/rank_digest.h"
+#include "analysis/ranks/rank_set.h"
+#include "base/number_text.h"
+
+namespace jarvis::findings {
+namespace {
+
+std::string Micros(std::int64_t ns) {
+  return ThreeDigits(static_cast<double>(ns) / 1000) + " µs";
+}
+
+bool IsSpread(const analysis::LoneKind& kind) {
+  // Sizes that are not recorded differ less than that.
+  constexpr std::int64_t kManyCalls = 20, kFar = 5;
+  if (kind.bytes)
+    return kind.sign == analysis::WaitSign::kSpread && 2 * kind.excess_ns > kind.total_ns;
+  return kind.calls >= kManyCalls && kind.median_ns >= kFar * kind.shortest_ns;
+}
+
+}  // namespace
+
+std::optional<std::string> EqualCallsText(const session::LoadedTrace& trace) {
+  constexpr double kAlike = 1.25;  // median over shortest
+  constexpr double kOutstands = 3;
+  constexpr std::int64_t kLeastCalls = 8;
+  Job job;
+  const auto digests = analysis::DigestCollectives(trace.trace(), trace.tree(), job);
+  if (!digests || digests->size() != 1) return std::nullopt;
+  const auto kinds = analysis::LookAtLoneRank(digests->front());
+  const auto most = std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
+    return a.total_ns < b.total_ns;
+  });
+  if (most == kinds.end() || most->calls < kLeastCalls || most->shortest_ns <= 0)
+    return std::nullopt;
+  // A barrier moves nothing, and stages of a pipeline wait for one another in equal steps.
+  if (most->family == analysis::CommFamily::kBarrier ||
+      most->family == analysis::CommFamily::kPointToPoint)
+    return std::nullopt;
+  if (IsSpread(*most)) {
+    return fmt::format(
+        "The {} calls of {} take {} to {}, median {}: what they take beyond the shortest is "
+        "probably waiting for other ranks [inferred]; one rank cannot show for which.",
+        most->calls, analysis::CommFamilyName(most->family), Micros(most->shortest_ns),
+        Micros(most->longest_ns), Micros(most->median_ns));
+  }
+  const auto median = static_cast<double>(most->median_ns);
+  if (median > kAlike * static_cast<double>(most->shortest_ns)) return std::nullopt;
+  const std::string rate =
+      most->bus_gb_s ? fmt::format(" ({} GB/s on the bus)", ThreeDigits(*most->bus_gb_s)) : "";
+  const std::string outstanding =
+      static_cast<double>(most->longest_ns) > kOutstands * median
+          ? fmt::format(
+                "; one call of {} stands out and probably waited for another rank "
+                "[inferred]",
+                Micros(most->longest_ns))
+          : "";
+  return fmt::format(
+      "The {} calls of {} take at least {}, median {}: times this similar are transfer{}, not "
+      "waiting{}.",
+      most->calls, analysis::CommFamilyName(most->family), Micros(most->shortest_ns),
+      Micros(most->median_ns), rate, outstanding);
+}
+
+}  // namespace jarvis::findings
