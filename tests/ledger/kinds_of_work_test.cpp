@@ -36,6 +36,7 @@ KernelKind KindIn(const TraceText& text, std::string_view name) {
 TEST_CASE("every row can be read, has a source, and is a regular expression") {
   for (const auto files : {NameFiles(), OpNameFiles()}) {
     CHECK(KindTable(files).FirstFault() == "");
+    CHECK(KindTable(files, KindTable::kSizes).FirstFault() == "");
     std::set<std::string> orders;
     for (const EmbeddedFile& file : files) {
       CAPTURE(std::string(file.name));
@@ -53,6 +54,14 @@ TEST_CASE("every row can be read, has a source, and is a regular expression") {
           CHECK(kKeys.contains(member.key()));
         const std::string source = row.value("source", "");
         CHECK((source.empty() || sources.contains(source)));
+      }
+      for (const Json& row : table->value("sizes", Json::array())) {
+        CAPTURE(row.at("match").get<std::string>());
+        static const std::set<std::string, std::less<>> kKeys = {"match", "precision", "per_thread",
+                                                                 "source"};
+        for (auto member = row.begin(); member != row.end(); ++member)
+          CHECK(kKeys.contains(member.key()));
+        CHECK(sources.contains(row.value("source", "")));
       }
     }
   }
@@ -126,6 +135,114 @@ TEST_CASE("what a match must contain is known without compiling") {
   CHECK(first("(?i)foobar") == LiteralSet{"foobar"});
   CHECK(first("(?p<p>half|float)x") == LiteralSet{"half", "float"});
   CHECK(first("[]foo]bar\\[baz") == LiteralSet{"bar"});
+}
+
+// "matrix bytes x groups" or "bytes of a thread"; empty: the name gives no sizes.
+std::string SizesIn(std::string_view name) {
+  const KernelSizes sizes = ClassifyKernelName(name).sizes;
+  if (sizes.group_bytes > 0) return fmt::format("{} x {}", sizes.group_bytes, sizes.groups);
+  return sizes.thread_bytes > 0 ? fmt::format("{}", sizes.thread_bytes) : "";
+}
+
+TEST_CASE("names of GEMMs give the matrix that each launch reads") {
+  const auto old = [](std::string_view n, std::string_view rest) {
+    return fmt::format("void deep_gemm::fp8_gemm_kernel<{}, 7168u, 64u, 160u, 128u, {}>(float*)", n,
+                       rest);
+  };
+  CHECK(SizesIn(old("4096u", "32u, 4u, 128u, 128u, 1u, true, (deep_gemm::GemmType)2")) ==
+        "29360128 x 32");
+  CHECK(SizesIn(old("4096u", "1u, 4u, 128u, 128u, 1u, (deep_gemm::GemmType)0")) == "29360128 x 1");
+  // Later with a padding and a swizzle before the groups.
+  CHECK(SizesIn(old("4096u", "0u, 64u, 32u, 4u, 128u, 128u, 1u, true, (deep_gemm::GemmType)1")) ==
+        "29360128 x 32");
+  CHECK(SizesIn(old("0u", "32u, 4u, 128u, 128u, 1u, true, (deep_gemm::GemmType)2")).empty());
+  CHECK(SizesIn(old("4096u", "32u, 4u, 128u, true, (deep_gemm::GemmType)2")).empty());
+  CHECK(SizesIn("void deep_gemm::fp8_gemm_kernel<4096u, 7168u, 64u>(float*)").empty());
+  CHECK(SizesIn("void mylib::kernel<4096u, 7168u, 64u, 160u, 128u, 32u, 4u, 128u, 128u, 1u, true, "
+                "(deep_gemm::GemmType)2>(float*)")
+            .empty());
+
+  const auto hopper = [](std::string_view kernel, std::string_view sizes, int type,
+                         std::string_view end = "") {
+    return fmt::format(
+        "void deep_gemm::{}<{}, 128u, 128u, 128u, 128u, 128u, 3u, 128u, 256u, 2u, "
+        "true, 132u, (deep_gemm::GemmType){}{}>(float*)",
+        kernel, sizes, type, end);
+  };
+  constexpr std::string_view kIdentity = ", deep_gemm::epilogue::transform::EpilogueIdentity";
+  constexpr std::string_view kFp8 = "sm90_fp8_gemm_1d2d_impl", kBf16 = "sm90_bf16_gemm_impl";
+  CHECK(SizesIn(hopper(kFp8, "(cute::UMMA::Major)0, 0u, 4096u, 1024u, 8u, 256u", 1, kIdentity)) ==
+        "4194304 x 8");
+  CHECK(SizesIn(hopper(kFp8, "0u, 4096u, 7168u, 1u, 64u", 0)) == "29360128 x 1");
+  CHECK(SizesIn(hopper(kFp8,
+                       "(cute::UMMA::Major)0, (unsigned int)0, (unsigned int)4096, (unsigned "
+                       "int)1024, (unsigned int)1, 256u",
+                       0, kIdentity)) == "4194304 x 1");
+  CHECK(
+      SizesIn(hopper(kBf16, "(cute::UMMA::Major)0, (cute::UMMA::Major)0, 0u, 512u, 1024u, 1u, 64u",
+                     0, ", false, cutlass::bfloat16_t")) == "1048576 x 1");
+  // Dynamic sizes; groups along K; parameters of a fork, whose weights may have four bits.
+  CHECK(SizesIn(hopper(kFp8, "0u, 0u, 7168u, 1u, 64u", 0)).empty());
+  CHECK(SizesIn(hopper(kFp8, "0u, 4096u, 7168u, 4u, 64u", 3)).empty());
+  CHECK(SizesIn(hopper(kFp8, "(cute::UMMA::Major)0, 0u, 4096u, 1024u, 1u, 64u", 0,
+                       ", deep_gemm::epilogue::EpilogueIdentity, true"))
+            .empty());
+
+  const auto blackwell = [](std::string_view sizes, std::string_view end) {
+    return fmt::format(
+        "void deep_gemm::sm100_fp8_gemm_1d1d_impl<(cute::UMMA::Major)0, "
+        "(cute::UMMA::Major)0, {}, 128u, 128u, 128u, 5u, {}128u, 128u, 2u, false, "
+        "148u, (deep_gemm::GemmType)2, false, {}>(int*)",
+        sizes, end.empty() ? "2u, " : "", end.empty() ? "cutlass::bfloat16_t" : end);
+  };
+  CHECK(SizesIn(blackwell("0u, 4096u, 7168u, 128u, 256u, 128u, 16u", "")) == "29360128 x 16");
+  constexpr std::string_view kGrained = "128u, 128u, 0u, 4096u, 7168u, 128u, 256u, 128u, 16u";
+  CHECK(SizesIn(blackwell(kGrained, "cutlass::float_e4m3_t, cutlass::float_e4m3_t, float")) ==
+        "29360128 x 16");
+  CHECK(SizesIn(blackwell(kGrained,
+                          "cutlass::float_e4m3_t, "
+                          "cutlass::detail::float_e2m1_unpacksmem_t, float"))
+            .empty());
+}
+
+TEST_CASE("names of element-wise kernels give what each thread moves") {
+  const auto kernel = [](int vector, std::string_view functor, std::string_view arrays) {
+    return fmt::format("void at::native::vectorized_elementwise_kernel<{}, {}, {}>(int)", vector,
+                       functor, arrays);
+  };
+  const auto lambda = [](std::string_view of, std::string_view types) {
+    return fmt::format(
+        "at::native::{}(at::TensorIteratorBase&)::{{lambda()#2}}::operator()() "
+        "const::{{lambda({})#1}}",
+        of, types);
+  };
+  constexpr std::string_view kOne = "at::detail::Array<char*, 1>", kTwo = "std::array<char*, 2ul>",
+                             kThree = "at::detail::Array<char*, 3>";
+  CHECK(SizesIn(kernel(4, "at::native::CUDAFunctor_add<float>", kThree)) == "48");
+  CHECK(SizesIn(kernel(2, "at::native::CUDAFunctor_add<float>", kThree)) == "48");
+  CHECK(SizesIn(kernel(8, "at::native::CUDAFunctor_add<c10::BFloat16>", kThree)) == "48");
+  CHECK(SizesIn(kernel(4,
+                       "at::native::BinaryFunctor<c10::Half, c10::Half, c10::Half, "
+                       "at::native::binary_internal::MulFunctor<float> >",
+                       kThree)) == "24");
+  CHECK(SizesIn(kernel(4, lambda("tanh_kernel_cuda", "float"), kTwo)) == "32");
+  CHECK(SizesIn(kernel(4, lambda("tanh_backward_kernel_cuda", "float, float"), kThree)) == "48");
+  CHECK(SizesIn(kernel(4, lambda("(anonymous namespace)::launch_clamp_scalar", "float"), kTwo)) ==
+        "32");
+  // Results of another type, types without a known size, strided tensors, other kernels.
+  CHECK(SizesIn(kernel(4,
+                       "at::native::BinaryFunctor<float, float, bool, "
+                       "at::native::(anonymous namespace)::CompareEqFunctor<float> >",
+                       kThree))
+            .empty());
+  CHECK(SizesIn(kernel(4, lambda("isnan_kernel_cuda", "float"), kTwo)).empty());
+  CHECK(SizesIn(kernel(4, lambda("logical_not_kernel_cuda", "float"), kTwo)).empty());
+  CHECK(SizesIn(kernel(4, "at::native::CUDAFunctor_add<long>", kThree)).empty());
+  CHECK(SizesIn(kernel(4, "at::native::FillFunctor<float>", kOne)).empty());
+  CHECK(SizesIn("void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<"
+                "at::native::CUDAFunctor_add<float> >(at::TensorIteratorBase&, "
+                "at::native::CUDAFunctor_add<float> const&)::{lambda(int)#1}>(int)")
+            .empty());
 }
 
 TEST_CASE("copies are told apart by what they occupy") {

@@ -1,6 +1,7 @@
 #include "ledger/kinds/kind_table.h"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
@@ -23,7 +24,8 @@ using simdjson::dom::object;
 // The memory for the states of one row; where it does not suffice RE2 goes on without them.
 constexpr std::int64_t kStatesMax = std::int64_t{1} << 20;
 
-constexpr std::string_view kPrecisionGroup = "p";
+// Of the largest that a name may give: larger ones are none.
+constexpr std::int64_t kSizeMost = std::int64_t{1} << 24;
 
 std::optional<WorkKind> KindOfText(std::string_view text) {
   for (int k = 0; k < kWorkKinds; ++k) {
@@ -37,7 +39,7 @@ std::string_view TextAt(const object& members, std::string_view key) {
   return members[key].get(text) == simdjson::SUCCESS ? text : std::string_view();
 }
 
-// {"bf16": ["bf16", "__nv_bfloat16"]}: what spellings of a data type in names mean.
+// precisions.json: what spellings of a data type in names mean, and how many bytes an element has.
 class Precisions {
  public:
   Precisions() {
@@ -52,8 +54,13 @@ class Precisions {
         if (spellings.get(list) != simdjson::SUCCESS) continue;
         for (const element spelling : list) {
           std::string_view text;
-          if (spelling.get(text) == simdjson::SUCCESS) Add(text, precision);
+          if (spelling.get(text) == simdjson::SUCCESS) of_.emplace(Keep(text), Keep(precision));
         }
+      }
+      if (document["bytes"].get(members) != simdjson::SUCCESS) continue;
+      for (const auto& [precision, bytes] : members) {
+        std::int64_t number = 0;
+        if (bytes.get(number) == simdjson::SUCCESS) bytes_.emplace(Keep(precision), number);
       }
     }
   }
@@ -61,18 +68,57 @@ class Precisions {
     const auto found = of_.find(spelling);
     return found == of_.end() ? std::string_view() : found->second;
   }
+  std::int64_t BytesOf(std::string_view precision) const {
+    const auto found = bytes_.find(precision);
+    return found == bytes_.end() ? 0 : found->second;
+  }
 
  private:
-  void Add(std::string_view spelling, std::string_view precision) {
-    of_.emplace(texts_[texts_.Intern(spelling)], texts_[texts_.Intern(precision)]);
-  }
+  std::string_view Keep(std::string_view text) { return texts_[texts_.Intern(text)]; }
+
   StringPool texts_;
   std::unordered_map<std::string_view, std::string_view> of_;
+  std::unordered_map<std::string_view, std::int64_t> bytes_;
 };
 
-std::string_view PrecisionOf(std::string_view spelling) {
+const Precisions& AllPrecisions() {
   static const Precisions precisions;
-  return precisions.Of(Trim(spelling));
+  return precisions;
+}
+
+// What the named groups of a row found.
+class Found {
+ public:
+  Found(const RE2& expression, const std::vector<re2::StringPiece>& texts)
+      : groups_(expression.NamedCapturingGroups()), texts_(texts) {}
+
+  // Empty: the row has no such group, or it found nothing.
+  std::string_view Text(const char* group) const {
+    const auto at = groups_.find(group);
+    if (at == groups_.end()) return {};
+    const re2::StringPiece& text = texts_[static_cast<std::size_t>(at->second)];
+    return text.data() == nullptr ? std::string_view() : std::string_view(text.data(), text.size());
+  }
+  // 0: likewise, and where a dynamic size stands as 0.
+  std::int64_t Size(const char* group) const {
+    const std::int64_t size = ParseInt(Text(group)).value_or(0);
+    return size > 0 && size <= kSizeMost ? size : 0;
+  }
+
+ private:
+  const std::map<std::string, int>& groups_;
+  const std::vector<re2::StringPiece>& texts_;
+};
+
+// `per_thread`: elements of each array that a thread handles at least.
+KernelSizes SizesOf(const Found& found, std::string_view precision, std::int64_t per_thread) {
+  const std::int64_t bytes = AllPrecisions().BytesOf(precision);
+  KernelSizes sizes;
+  sizes.group_bytes = found.Size("n") * found.Size("k") * bytes;
+  sizes.groups = std::max<std::int64_t>(1, found.Size("groups"));
+  per_thread = std::max(per_thread, found.Size("per_thread"));
+  sizes.thread_bytes = found.Size("arrays") * per_thread * bytes;
+  return sizes;
 }
 
 }  // namespace
@@ -84,7 +130,7 @@ struct KindTable::Row {
   int order = 0;
   mutable std::once_flag compiled;
   mutable std::unique_ptr<const RE2> regex;
-  mutable int precision_group = 0;  // of the expression; 0: none
+  std::int64_t per_thread = 0;
 
   const RE2& Compiled() const {
     std::call_once(compiled, [&] {
@@ -94,9 +140,6 @@ struct KindTable::Row {
       options.set_max_mem(kStatesMax);
       regex = std::make_unique<const RE2>(re2::StringPiece(expression.data(), expression.size()),
                                           options);
-      const auto& groups = regex->NamedCapturingGroups();
-      const auto group = groups.find(std::string(kPrecisionGroup));
-      if (group != groups.end()) precision_group = group->second;
     });
     return *regex;
   }
@@ -105,24 +148,26 @@ struct KindTable::Row {
     const RE2& expr = Compiled();
     if (!expr.ok()) return std::nullopt;
     const re2::StringPiece piece(text.data(), text.size());
-    const bool asks = answer.precision.empty() && precision_group > 0;
-    std::vector<re2::StringPiece> groups(asks ? static_cast<std::size_t>(precision_group) + 1 : 0);
+    const bool asks = expr.NumberOfCapturingGroups() > 0 && !expr.NamedCapturingGroups().empty();
+    std::vector<re2::StringPiece> groups(
+        asks ? static_cast<std::size_t>(expr.NumberOfCapturingGroups()) + 1 : 0);
     if (!expr.Match(piece, 0, piece.size(), RE2::UNANCHORED, groups.data(),
                     static_cast<int>(groups.size()))) {
       return std::nullopt;
     }
     KernelKind kind = answer;
-    if (asks && groups.back().data() != nullptr) {
-      kind.precision = PrecisionOf({groups.back().data(), groups.back().size()});
-    }
+    if (!asks) return kind;
+    const Found found(expr, groups);
+    if (kind.precision.empty()) kind.precision = AllPrecisions().Of(Trim(found.Text("p")));
+    kind.sizes = SizesOf(found, kind.precision, per_thread);
     return kind;
   }
 };
 
-KindTable::KindTable(std::span<const EmbeddedFile> files) {
+KindTable::KindTable(std::span<const EmbeddedFile> files, std::string_view member) {
   simdjson::dom::parser parser;
   for (const EmbeddedFile& file : files)
-    Read(file, &parser);
+    Read(file, member, &parser);
   std::stable_sort(rows_.begin(), rows_.end(),
                    [](const auto& a, const auto& b) { return a->order < b->order; });
   for (std::uint32_t r = 0; r < rows_.size(); ++r) {
@@ -146,49 +191,56 @@ KindTable::KindTable(std::span<const EmbeddedFile> files) {
 
 KindTable::~KindTable() = default;
 
-void KindTable::Read(const EmbeddedFile& file, simdjson::dom::parser* parser) {
+void KindTable::Fault(const EmbeddedFile& file, std::string_view what) {
+  if (fault_.empty()) fault_.append(file.name).append(": ").append(what);
+}
+
+void KindTable::Read(const EmbeddedFile& file, std::string_view member,
+                     simdjson::dom::parser* parser) {
   element document;
   object table;
   simdjson::dom::array rows;
-  const auto fault = [&](std::string_view what) {
-    if (fault_.empty()) fault_.append(file.name).append(": ").append(what);
-  };
   std::int64_t order = 0;
   if (ParseDom(parser, file.text, &document) != simdjson::SUCCESS ||
-      document.get(table) != simdjson::SUCCESS || table["order"].get(order) != simdjson::SUCCESS ||
-      table["rows"].get(rows) != simdjson::SUCCESS) {
-    fault("no JSON with \"order\" and \"rows\"");
-    return;
+      document.get(table) != simdjson::SUCCESS || table["order"].get(order) != simdjson::SUCCESS) {
+    return Fault(file, "no JSON with \"order\" and \"rows\"");
+  }
+  if (table[member].get(rows) != simdjson::SUCCESS) {
+    if (member == kRows) Fault(file, "no \"rows\"");
+    return;  // most names give no sizes
   }
   for (const element item : rows) {
     object members;
-    if (item.get(members) != simdjson::SUCCESS) {
-      fault("a row that is no object");
-      continue;
+    if (item.get(members) == simdjson::SUCCESS) {
+      Add(members, file, static_cast<int>(order), member == kRows);
+    } else {
+      Fault(file, "a row that is no object");
     }
-    const auto kind = KindOfText(TextAt(members, "kind"));
-    const std::string_view match = TextAt(members, "match");
-    if (!kind || match.empty()) {
-      fault(match.empty() ? "a row without \"match\"" : match);
-      continue;
-    }
-    const auto keep = [&](std::string_view text) {
-      return text.empty() ? std::string_view() : texts_[texts_.Intern(text)];
-    };
-    bool words = false;
-    if (members["words"].get(words) != simdjson::SUCCESS) words = false;
-    auto row = std::make_unique<Row>();
-    row->expression = keep(match);
-    row->order = static_cast<int>(order);
-    row->answer.kind = *kind;
-    row->answer.basis = *kind == WorkKind::kUnknown ? KindBasis::kNone
-                        : words                     ? KindBasis::kWords
-                                                    : KindBasis::kName;
-    row->answer.sub = keep(TextAt(members, "sub"));
-    row->answer.precision = keep(TextAt(members, "precision"));
-    row->answer.library = keep(file.name);
-    rows_.push_back(std::move(row));
   }
+}
+
+void KindTable::Add(const object& members, const EmbeddedFile& file, int order, bool has_kind) {
+  const std::string_view match = TextAt(members, "match");
+  const auto kind =
+      has_kind ? KindOfText(TextAt(members, "kind")) : std::optional(WorkKind::kUnknown);
+  if (!kind || match.empty()) return Fault(file, match.empty() ? "a row without \"match\"" : match);
+  const auto keep = [&](std::string_view word) {
+    return word.empty() ? std::string_view() : texts_[texts_.Intern(word)];
+  };
+  bool words = false;
+  if (members["words"].get(words) != simdjson::SUCCESS) words = false;
+  auto row = std::make_unique<Row>();
+  row->expression = keep(match);
+  row->order = order;
+  row->answer.kind = *kind;
+  row->answer.basis = *kind == WorkKind::kUnknown ? KindBasis::kNone
+                      : words                     ? KindBasis::kWords
+                                                  : KindBasis::kName;
+  row->answer.sub = keep(TextAt(members, "sub"));
+  row->answer.precision = keep(TextAt(members, "precision"));
+  row->answer.library = keep(file.name);
+  if (members["per_thread"].get(row->per_thread) != simdjson::SUCCESS) row->per_thread = 0;
+  rows_.push_back(std::move(row));
 }
 
 KernelKind KindTable::Find(std::string_view text) const {

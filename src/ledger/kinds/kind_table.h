@@ -1,4 +1,5 @@
-// Rows that say by a regular expression what kind of work a name stands for.
+// Rows that say by a regular expression what kind of work a name stands for, or which sizes it
+// gives.
 //
 // Errors: none; rows that cannot be read are left out, which only tests see (IsSound). Threads: any
 // number may search.
@@ -22,7 +23,10 @@ namespace jarvis::ledger {
 
 class KindTable {
  public:
-  explicit KindTable(std::span<const EmbeddedFile> files);
+  // The members of a file that hold rows. Rows of sizes give no kind.
+  static constexpr std::string_view kRows = "rows", kSizes = "sizes";
+
+  explicit KindTable(std::span<const EmbeddedFile> files, std::string_view member = kRows);
   ~KindTable();
   KindTable(const KindTable&) = delete;
   KindTable& operator=(const KindTable&) = delete;
@@ -36,7 +40,10 @@ class KindTable {
 
  private:
   struct Row;
-  void Read(const EmbeddedFile& file, simdjson::dom::parser* parser);
+  void Read(const EmbeddedFile& file, std::string_view member, simdjson::dom::parser* parser);
+  void Add(const simdjson::dom::object& members, const EmbeddedFile& file, int order,
+           bool has_kind);
+  void Fault(const EmbeddedFile& file, std::string_view what);
 
   StringPool texts_;
   std::vector<std::unique_ptr<Row>> rows_;

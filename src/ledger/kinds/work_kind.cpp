@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 
 #include "base/check.h"
 #include "ledger/kinds/kernel_name.h"
@@ -68,8 +69,12 @@ bool IsLibraryHelper(const KernelKind& kind) {
 }
 
 KernelKind ClassifyKernelName(std::string_view name) {
-  static const KindTable table(NameFiles());
-  return table.Find(NormalisedKernelName(name));
+  static const KindTable kinds(NameFiles());
+  static const KindTable sizes(NameFiles(), KindTable::kSizes);
+  const std::string text = NormalisedKernelName(name);
+  KernelKind kind = kinds.Find(text);
+  kind.sizes = sizes.Find(text).sizes;
+  return kind;
 }
 
 }  // namespace jarvis::ledger

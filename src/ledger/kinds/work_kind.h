@@ -52,6 +52,13 @@ enum class KindBasis : std::uint8_t {
   kNone,         // the kind is unknown
 };
 
+// What a name proves of the memory that a launch must move, whatever was not recorded; 0: nothing.
+struct KernelSizes {
+  std::int64_t group_bytes = 0;   // of the matrix that is read for each group that has rows
+  std::int64_t groups = 1;        // at most so many have rows: experts
+  std::int64_t thread_bytes = 0;  // each thread moves so many, those of the last block apart
+};
+
 // All texts are views of static tables, or empty where nothing is known.
 struct KernelKind {
   WorkKind kind = WorkKind::kUnknown;
@@ -59,6 +66,7 @@ struct KernelKind {
   std::string_view sub;        // a finer class: "gemm", "rms norm"
   std::string_view precision;  // of the operands, only where the name proves it: "bf16"
   std::string_view library;    // the stem of the file in names/
+  KernelSizes sizes;
 };
 
 // A fill, cast or copy that a library of convolutions or GEMMs runs as a part of its own call: it
