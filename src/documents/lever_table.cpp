@@ -257,9 +257,14 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
     if (names.size() == kUncoveredMost) continue;
     const bool rest = line.work && analysis.covered[static_cast<std::size_t>(*line.work)] > kRest;
     names.push_back(fmt::format(
-        "{}{}, {} ({})", line.work ? LineWords(*line.work) : "GPU idle, waiting for the host",
+        "{}{}, {} ({}){}", line.work ? LineWords(*line.work) : "GPU idle, waiting for the host",
         rest ? " outside the fixes above" : "", EachMs(analysis, line.ms),
-        BaseShare(analysis, line.ms)));
+        BaseShare(analysis, line.ms),
+        line.least_ms
+            ? fmt::format(", of which memory traffic takes at least {} (sizes from kernel "
+                          "names)",
+                          EachMs(analysis, *line.least_ms))
+            : ""));
   }
   if (lines == 0) return std::nullopt;
   if (lines > names.size()) names.push_back("others");

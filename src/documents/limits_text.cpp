@@ -140,7 +140,10 @@ class LimitFinder {
     constexpr double kComputes = 15;  // percent of the base
     const double computes_ms = static_cast<double>(in_.base.balance.computation_ns) / 1e6;
     if (!HasQuality("no_shapes") || in_.base.Percent(computes_ms) < kComputes) return;
-    Add(Say(phrases::limits::kNoShapes, {{"shapes", in_.context.how->shapes}}));
+    const auto& work = in_.line_bounds.work;
+    const bool named = std::any_of(work.begin(), work.end(),
+                                   [](const ledger::Bound& bound) { return bound.least_ns; });
+    Add(Say(phrases::limits::kNoShapes, {{"named", named}, {"shapes", in_.context.how->shapes}}));
   }
 
   // Nothing to change has a place in the code.

@@ -215,6 +215,10 @@ std::string TitleOf(const findings::Analysis& analysis, const findings::Finding&
     return about + (finding.tier == findings::Tier::kFusion ? ": " : ", ") + pattern->what;
   }
   const std::string members = MembersText(finding);
+  if (!finding.efficiency && finding.least_percent) {
+    return fmt::format("{}{} at {} of the memory bandwidth or more", about, members,
+                       Pct(*finding.least_percent));
+  }
   if (!finding.efficiency) return about + members + ", efficiency unknown";
   const std::string text = fmt::format("{}{} at {} of the {}", about, members,
                                        Pct(*finding.efficiency), RooflineText(finding.bound));
@@ -240,6 +244,12 @@ std::string ComputeInsight(const findings::Analysis& analysis, const findings::F
   const std::string subject = SubjectText(finding) + MembersText(finding);
   const std::string takes =
       fmt::format("{} {} {}", subject, several ? "take" : "takes", TimeText(analysis, finding));
+  if (!finding.efficiency && finding.least_percent) {
+    return fmt::format(
+        "{} at {} of peak memory bandwidth or more, by the sizes in the names of {} "
+        "kernels.",
+        takes, Pct(*finding.least_percent), several ? "their" : "its");
+  }
   if (!finding.efficiency) {
     if (HasPattern(finding, findings::Pattern::kUnlinked)) {
       return takes + "; its launch is not in the trace, so its op and efficiency are unknown.";

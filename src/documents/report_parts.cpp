@@ -89,7 +89,10 @@ std::string KernelText(const findings::Operation& operation) {
   return text;
 }
 
-std::string EfficiencyText(const findings::Efficiency& efficiency) {
+std::string EfficiencyText(const findings::Operation& operation) {
+  const findings::Efficiency& efficiency = operation.efficiency;
+  if (operation.least_percent)
+    return fmt::format("≥ {:.2f}% of the memory peak", *operation.least_percent);
   if (!efficiency.percent) return std::string(kAbsentText);
   if (efficiency.launch_floor) return std::string(kAbsentText) + " (launch floor)";
   std::string text = fmt::format("{:.2f}%", *efficiency.percent);
@@ -478,7 +481,7 @@ std::string DataTable(std::span<const findings::Operation* const> operations) {
          op->percent_of_total ? Digits(*op->percent_of_total) : std::string(kAbsentText),
          fmt::format("{}", op->count),
          efficiency.flops_per_byte ? Digits(*efficiency.flops_per_byte) : std::string(kAbsentText),
-         EfficiencyText(efficiency),
+         EfficiencyText(*op),
          known ? std::string(findings::BoundText(efficiency.bound)) + "-bound"
          : few ? std::string("too few blocks")
                : std::string(kAbsentText)});
@@ -493,7 +496,7 @@ std::string OperationsTable(const findings::Analysis& analysis,
   for (const findings::Operation* op : operations) {
     table.Row({Code(op->name, 80), ArgsText(*op), KernelText(*op), EachMs(analysis, OwnMs(*op)),
                BaseShare(analysis, OwnMs(*op)), EachCalls(analysis, op->count, op->foreign_calls),
-               AchievedText(op->efficiency), EfficiencyText(op->efficiency),
+               AchievedText(op->efficiency), EfficiencyText(*op),
                std::string(findings::BoundText(op->efficiency.bound))});
   }
   return table.empty() ? "" : table.text() + "\n";

@@ -132,7 +132,7 @@ std::string RooflineHtml(const WorkTree& tree, const findings::Analysis& analysi
          .tooltip = fmt::format("{} {}\n{} {}, {}", name,
                                 Shortened(documents::ArgsText(operation->args), 120),
                                 documents::EachMs(analysis, ms), documents::UnitPhrase(analysis),
-                                documents::EfficiencyText(efficiency)),
+                                documents::EfficiencyText(*operation)),
          .intensity = *efficiency.flops_per_byte,
          .tflops = *efficiency.tflops_per_s,
          .weight = ms});

@@ -212,7 +212,7 @@ std::string OpsJson(const WorkTree& tree, const findings::Analysis& analysis) {
                         ScriptString(operation->name, 160),
                         ScriptString(documents::ArgsText(operation->args), 200),
                         static_cast<int>(KindOfCategory(operation->category)), ScriptString(time),
-                        ScriptString(documents::EfficiencyText(operation->efficiency)));
+                        ScriptString(documents::EfficiencyText(*operation)));
   }
   return json + "]";
 }

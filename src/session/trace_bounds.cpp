@@ -2,45 +2,108 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "session/loaded_trace.h"
+#include "session/name_floors.h"
 #include "session/trace_frames.h"
 #include "session/trace_work.h"
 
 namespace jarvis::session {
 namespace {
 
-// An op's floor belongs to the kind that most of its time is of: what else runs in it, casts and
-// transposes, has a bound of its own.
-ledger::KnownFloors FloorsOf(const LoadedTrace& trace, const analysis::Attribution& attribution,
-                             std::span<const analysis::LauncherWork> works,
-                             const perf::Platform& platform, const TraceFrames& frames) {
-  ledger::KnownFloors floors;
-  const ledger::KindsOfWork& kinds = *frames.kinds;
-  const analysis::TimeMeter in_base(frames.frames.base.base);
-  for (std::size_t i = 0; i < works.size(); ++i) {
-    const analysis::Metrics metrics =
-        analysis::MetricsOf(works[i].work, works[i].call_us, {&platform});
-    if (!metrics.pct_roof) continue;
-    std::array<std::int64_t, ledger::kWorkKinds> ns{}, least{};
-    for (const trace::EventIndex kernel : attribution.KernelsOf(attribution.launchers[i])) {
-      const trace::Event& event = trace.events()[kernel];
-      const auto kind = static_cast<std::size_t>(kinds.Of(kernel).kind);
-      const std::int64_t inside = in_base.In({event.ts_ns, event.end_ns()});
-      ns[kind] += inside;
-      least[kind] += std::min(inside, ledger::kKernelFloorNs);
+class FloorFinder {
+ public:
+  FloorFinder(const LoadedTrace& trace, const perf::Platform& platform, const TraceFrames& frames)
+      : events_(trace.events()),
+        kinds_(*frames.kinds),
+        platform_(platform),
+        in_base_(frames.frames.base.base),
+        modelled_(trace.events().size()) {}
+
+  // An op's floor belongs to the kind that most of its time is of: what else runs in it, casts and
+  // transposes, has a bound of its own.
+  void ByModels(const analysis::Attribution& attribution,
+                std::span<const analysis::LauncherWork> works) {
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      const analysis::Metrics metrics =
+          analysis::MetricsOf(works[i].work, works[i].call_us, {&platform_});
+      if (!metrics.pct_roof) continue;
+      std::array<std::int64_t, ledger::kWorkKinds> ns{}, least{};
+      for (const trace::EventIndex kernel : attribution.KernelsOf(attribution.launchers[i])) {
+        const auto kind = static_cast<std::size_t>(kinds_.Of(kernel).kind);
+        const std::int64_t inside = InBase(kernel);
+        ns[kind] += inside;
+        least[kind] += std::min(inside, ledger::kKernelFloorNs);
+        modelled_[kernel] = true;
+      }
+      const auto main =
+          static_cast<std::size_t>(std::max_element(ns.begin(), ns.end()) - ns.begin());
+      const double roof = static_cast<double>(ns[main]) * std::min(1.0, *metrics.pct_roof / 100);
+      Add(main, ns[main], std::max(least[main], static_cast<std::int64_t>(roof)));
+      floors_[main].by_models = floors_[main].by_models || ns[main] > 0;
     }
-    const auto main = static_cast<std::size_t>(std::max_element(ns.begin(), ns.end()) - ns.begin());
-    floors[main].assessed_ns += ns[main];
-    const double roof = static_cast<double>(ns[main]) * std::min(1.0, *metrics.pct_roof / 100);
-    floors[main].floor_ns += std::max(least[main], static_cast<std::int64_t>(roof));
   }
-  for (ledger::KnownFloor& floor : floors)
-    floor.basis = fmt::format("down to what {} can reach for the ops' shapes", platform.name);
-  return floors;
-}
+
+  // Of the others, each kernel whose name gives sizes.
+  void ByNames() {
+    const NameFloors names(events_, kinds_, platform_);
+    for (trace::EventIndex e = 0; e < events_.size(); ++e) {
+      if (!trace::IsGpuWork(events_[e].kind) || modelled_[e]) continue;
+      const auto floor = names.Of(e);
+      const std::int64_t inside = floor ? InBase(e) : 0;
+      if (inside <= 0) continue;
+      const auto kind = static_cast<std::size_t>(kinds_.Of(e).kind);
+      Add(kind, inside,
+          std::max(std::min(*floor, inside), std::min(inside, ledger::kKernelFloorNs)));
+      floors_[kind].by_names = true;
+      groups_[kind] = groups_[kind] || kinds_.Of(e).sizes.groups > 1;
+    }
+  }
+
+  ledger::KnownFloors Done() {
+    for (std::size_t i = 0; i < floors_.size(); ++i) {
+      floors_[i].basis = BasisOf(floors_[i], groups_[i]);
+    }
+    return std::move(floors_);
+  }
+
+ private:
+  std::int64_t InBase(trace::EventIndex kernel) const {
+    return in_base_.In({events_[kernel].ts_ns, events_[kernel].end_ns()});
+  }
+  void Add(std::size_t kind, std::int64_t ns, std::int64_t floor_ns) {
+    floors_[kind].assessed_ns += ns;
+    floors_[kind].floor_ns += floor_ns;
+  }
+  std::string BasisOf(const ledger::KnownFloor& floor, bool has_groups) const {
+    const std::string_view groups = has_groups ? " if all experts have tokens" : "";
+    if (!floor.by_names)
+      return fmt::format("down to what {} can reach for the ops' shapes", platform_.name);
+    if (floor.by_models) {
+      return fmt::format(
+          "down to what {} can reach for the ops' shapes and the sizes in kernel "
+          "names{}",
+          platform_.name, groups);
+    }
+    return fmt::format("down to the memory bandwidth of {} for the sizes in kernel names{}",
+                       platform_.name, groups);
+  }
+
+  const trace::EventStore& events_;
+  const ledger::KindsOfWork& kinds_;
+  const perf::Platform& platform_;
+  const analysis::TimeMeter in_base_;
+  std::vector<bool> modelled_;  // by event
+  ledger::KnownFloors floors_;
+  std::array<bool, ledger::kWorkKinds> groups_{};  // some name gives groups
+};
 
 }  // namespace
 
@@ -56,7 +119,10 @@ Result<ledger::Bounds> BoundsOf(const LoadedTrace& trace, const perf::Platform* 
   const analysis::Attribution& attribution =
       work->attribution ? *work->attribution : shaped.attribution();
   const auto works = analysis::WorkOfLaunchers(shaped.events(), attribution, work->calls);
-  return ledger::BoundsOf(made->books, FloorsOf(shaped, attribution, works, *platform, *made));
+  FloorFinder floors(trace, *platform, *made);
+  floors.ByModels(attribution, works);
+  floors.ByNames();
+  return ledger::BoundsOf(made->books, floors.Done());
 }
 
 }  // namespace jarvis::session

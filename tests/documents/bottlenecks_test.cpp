@@ -160,15 +160,23 @@ TEST_CASE("no rate is told at the launch floor or above a roof") {
   one.tb_per_s = 2.12;
   one.peak_tb_per_s = 5.3;
   CHECK(AchievedText(one) == "2.12 TB/s");
-  CHECK(EfficiencyText(one) == "40.00% of 5.30 TB/s");
+  const auto text = [](const findings::Efficiency& efficiency) {
+    findings::Operation operation;
+    operation.efficiency = efficiency;
+    return EfficiencyText(operation);
+  };
+  CHECK(text(one) == "40.00% of 5.30 TB/s");
   findings::Efficiency floor = one;
   floor.launch_floor = true;
   CHECK(AchievedText(floor).find("TB/s") == std::string::npos);
-  CHECK(EfficiencyText(floor).find("launch floor") != std::string::npos);
+  CHECK(text(floor).find("launch floor") != std::string::npos);
   findings::Efficiency above = one;
   above.percent = 103;
   above.anomaly = true;
   CHECK(AchievedText(above).find("2.12") == std::string::npos);
+  findings::Operation named;  // by the sizes in its kernels' names
+  named.least_percent = 68.25;
+  CHECK(EfficiencyText(named) == "≥ 68.25% of the memory peak");
 }
 
 TEST_CASE("trust: what bears on the figures, and the replay only where it is off") {

@@ -280,6 +280,14 @@ TEST_CASE("lines that compute nothing have a bound, those that compute have none
   floors[static_cast<std::size_t>(WorkKind::kProduct)] = {1'000'000, 400'000, "a floor"};
   CHECK(BoundsOf(kept.books, floors).work[static_cast<std::size_t>(WorkKind::kProduct)].ns ==
         600'000);
+  CHECK_FALSE(BoundsOf(kept.books, floors).work[0].least_ns.has_value());
+  floors[static_cast<std::size_t>(WorkKind::kProduct)].by_names = true;
+  CHECK(BoundsOf(kept.books, floors).work[0].least_ns == 400'000);
+  // By names alone what has no floor may go wholly: 1 ms - 0.3 ms.
+  floors[static_cast<std::size_t>(WorkKind::kProduct)].assessed_ns = 600'000;
+  floors[static_cast<std::size_t>(WorkKind::kProduct)].floor_ns = 300'000;
+  CHECK(BoundsOf(kept.books, floors).work[0].ns == 700'000);
+  CHECK(BoundsOf(kept.books, floors).work[0].least_ns == 300'000);
   // Of a kind whose time is mostly without a floor nothing is said.
   floors[static_cast<std::size_t>(WorkKind::kProduct)] = {300'000, 100'000, "a floor"};
   CHECK_FALSE(BoundsOf(kept.books, floors)

@@ -26,6 +26,7 @@
 #include "findings/one/host_findings.h"
 #include "findings/one/idle_sections.h"
 #include "findings/one/kernel_findings.h"
+#include "findings/one/least_times.h"
 #include "findings/one/line_findings.h"
 #include "findings/one/merge_findings.h"
 #include "findings/one/merged_products.h"
@@ -68,6 +69,7 @@ class Analyzer {
     out_.categories = std::move(collected.categories);
     ForgetWindowRates(calls, &out_.categories);
     RateMoeByWeights(calls, &out_.categories);
+    FindLeastTimes(trace_.events(), *frames_->kinds, platform_, &out_.categories);
     out_.baseline = FindBaseline(calls, out_.categories);
     std::size_t first = 0;
     for (CategoryAnalysis& category : out_.categories) {
@@ -317,7 +319,7 @@ class Analyzer {
                    : "no launch is linked with its GPU work, so what waits for what is unknown.";
     }
     DropLeftOut();
-    FillLines(trace_.events(), &out_);
+    FillLines(trace_.events(), platform_, &out_);
     if (out_.wall.known) TellTogether(*simulation_, &out_);
     if (linked && !out_.too_little) out_.uncovered = FindUncoveredLines(out_);
     out_.slow_instance = FindSlowInstance(trace_, *frames_);

@@ -16,6 +16,7 @@
 #include "findings/one/replayed_calls.h"
 #include "findings/one/rule_text.h"
 #include "findings/one/thresholds.h"
+#include "session/name_floors.h"
 
 namespace jarvis::findings {
 namespace {
@@ -355,7 +356,7 @@ class FindingMaker {
 
   void Sum(const Group& group, Finding* f) const {
     Range impact, savings;
-    double roof_us = 0, modeled_us = 0, starved_us = 0, known_us = 0;
+    double roof_us = 0, modeled_us = 0, least_us = 0, starved_us = 0, known_us = 0;
     std::set<std::string> rows;
     std::map<std::string, double> modules;
     std::map<Pattern, const PatternHit*, levers::InOrder> patterns;
@@ -372,6 +373,7 @@ class FindingMaker {
       if (!member->module_path.empty()) modules[member->module_path] += member->gpu_us;
       for (const PatternHit& hit : member->patterns)
         patterns.try_emplace(hit.pattern, &hit);
+      least_us += member->least_percent.value_or(0) / 100 * member->gpu_us;
       if (member->efficiency.roof_us) {
         roof_us += *member->efficiency.percent / 100 * member->gpu_us;
         modeled_us += member->gpu_us;
@@ -387,6 +389,8 @@ class FindingMaker {
       }
     }
     if (modeled_us > 0) f->efficiency = roof_us / modeled_us * 100;
+    if (modeled_us <= 0 && least_us > 0 && least_us >= session::kLeastShare * 1000 * f->time_ms)
+      f->least_percent = least_us / 10 / f->time_ms;
     if (modeled_us > 0) f->upper_bound_ms = std::max(0.0, modeled_us - roof_us) / 1000;
     if (known_us > 0) f->starved_percent = starved_us / known_us * 100;
     if (group.method != EstimateMethod::kNone) {

@@ -87,6 +87,8 @@ struct Finding {
   std::string bucket;   // "0-30", "30-60", "60-100", "unknown"
   Band band = Band::kUnknown;
   std::optional<double> efficiency;  // of all members together, percent
+  // See Operation::least_percent, of all members together.
+  std::optional<double> least_percent;
   EstimateMethod method = EstimateMethod::kNone;
   PriorityClass priority = PriorityClass::kLow;
 

@@ -11,6 +11,7 @@
 #include "base/number_text.h"
 #include "findings/one/analysis.h"
 #include "findings/one/thresholds.h"
+#include "session/name_floors.h"
 #include "session/trace_frames.h"
 
 namespace jarvis::findings {
@@ -66,10 +67,15 @@ class LineFiller {
   LineFiller(const trace::EventStore& events, Analysis* analysis)
       : events_(events), analysis_(*analysis), seen_(events.size()) {}
 
-  void Run() {
+  void Run(const perf::Platform* platform) {
     for (Finding& finding : analysis_.findings)
       if (IsSized(finding)) Fill(&finding);
     FillCovered();
+    const auto& work = analysis_.line_bounds.work;
+    if (platform != nullptr &&
+        std::any_of(work.begin(), work.end(), [](const auto& bound) { return bound.least_ns; })) {
+      FillLeast(*platform);
+    }
     // What one more way out is about without a size stays as unknown as before.
     for (Finding& finding : analysis_.findings)
       if (!IsSized(finding) && HasWay(finding)) Fill(&finding);
@@ -124,6 +130,24 @@ class LineFiller {
     }
   }
 
+  void FillLeast(const perf::Platform& platform) const {
+    const ledger::KindsOfWork& kinds = *analysis_.frames->kinds;
+    const ledger::Books& books = analysis_.frames->books;
+    const session::NameFloors floors(events_, kinds, platform);
+    const analysis::TimeMeter in_base(analysis_.frames->frames.base.base);
+    for (trace::EventIndex e = 0; e < events_.size(); ++e) {
+      if (!trace::IsGpuWork(events_[e].kind) || seen_[e]) continue;
+      const auto floor = floors.Of(e);
+      if (!floor) continue;
+      const auto kind = static_cast<std::size_t>(kinds.Of(e).kind);
+      // Of several kernels at a time the wall has a part each.
+      const double part = static_cast<double>(books.wall.work_ns[kind]) /
+                          static_cast<double>(std::max<std::int64_t>(1, books.gpu.kinds[kind].ns));
+      const std::int64_t inside = in_base.In({events_[e].ts_ns, events_[e].end_ns()});
+      analysis_.uncovered_least_ms[kind] += part * MillisOf(std::min(*floor, inside));
+    }
+  }
+
   // Its way out is about all of the kind.
   void Moves(Finding* finding) {
     const auto all = [&](WorkKind kind) {
@@ -144,8 +168,9 @@ class LineFiller {
 
 }  // namespace
 
-void FillLines(const trace::EventStore& events, Analysis* analysis) {
-  if (!analysis->cpu) LineFiller(events, analysis).Run();
+void FillLines(const trace::EventStore& events, const perf::Platform* platform,
+               Analysis* analysis) {
+  if (!analysis->cpu) LineFiller(events, analysis).Run(platform);
 }
 
 std::vector<UncoveredLine> FindUncoveredLines(const Analysis& analysis) {
@@ -160,8 +185,14 @@ std::vector<UncoveredLine> FindUncoveredLines(const Analysis& analysis) {
     const auto work = static_cast<WorkKind>(kind);
     const auto at = static_cast<std::size_t>(kind);
     if (analysis.IsCovered(work)) continue;
-    const auto& bound = analysis.line_bounds.work[at].ns;
-    add({work, analysis.UncoveredMs(work), bound ? std::optional(MillisOf(*bound)) : std::nullopt});
+    const ledger::Bound& bound = analysis.line_bounds.work[at];
+    UncoveredLine line{work, analysis.UncoveredMs(work), std::nullopt};
+    if (bound.ns) line.bound_ms = MillisOf(*bound.ns);
+    if (bound.least_ns) {
+      line.least_ms = std::min(line.ms, analysis.uncovered_least_ms[at]);
+      line.bound_ms = line.ms - *line.least_ms;
+    }
+    add(line);
   }
   std::int64_t idle = 0;
   for (const IdleCause cause : kOfHost)

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ledger/kinds/work_kind.h"
+#include "perf/platform.h"
 #include "trace/event_store.h"
 
 namespace jarvis::findings {
@@ -18,11 +19,14 @@ struct UncoveredLine {
   std::optional<ledger::WorkKind> work;  // absent: idle time of all causes of the host
   double ms = 0;                         // wall time, of all units of the base
   std::optional<double> bound_ms;        // that could go at most; absent: not assessed
+  // Of it, what memory traffic takes at least (ledger::Bound::least_ns); absent: names do not tell.
+  std::optional<double> least_ms = {};
 };
 
-// Fills Finding::lines of findings with a way out, and Analysis::covered by those with a size of
-// what they save: advice that nobody can size leaves a line as unknown as it was.
-void FillLines(const trace::EventStore& events, Analysis* analysis);
+// Fills Finding::lines of findings with a way out, and Analysis::covered and uncovered_least_ms by
+// those with a size of what they save: advice that nobody can size leaves a line as unknown as it
+// was. `platform` may be null.
+void FillLines(const trace::EventStore& events, const perf::Platform* platform, Analysis* analysis);
 
 // Lines that could be shorter by at least limits::kUncoveredShare of the base, or that nobody
 // assessed, of which less than half is in findings with a sized way out. The largest first. Pure.

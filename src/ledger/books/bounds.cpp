@@ -27,10 +27,16 @@ Bound OfWork(WorkKind kind, std::int64_t wall_ns, const KnownFloor& floor, std::
         0.0, 1 - static_cast<double>(floor.floor_ns) / static_cast<double>(floor.assessed_ns));
     const double assessed =
         std::min(1.0, static_cast<double>(floor.assessed_ns) / static_cast<double>(line_ns));
-    return {static_cast<std::int64_t>(static_cast<double>(wall_ns) * assessed * over),
-            fmt::format("{}, known for {:.0f} % of its time", floor.basis, assessed * 100)};
+    const auto wall = static_cast<double>(wall_ns);
+    const double rest = floor.by_names ? 1 - assessed : 0;
+    Bound bound{static_cast<std::int64_t>(wall * (assessed * over + rest)),
+                fmt::format("{}, known for {:.0f} % of its time{}", floor.basis, assessed * 100,
+                            rest > 0 ? "; the rest could go wholly" : "")};
+    if (floor.by_names && !floor.by_models)
+      bound.least_ns = static_cast<std::int64_t>(wall * assessed * (1 - over));
+    return bound;
   }
-  return {std::nullopt, "not assessed"};
+  return {.ns = std::nullopt, .basis = "not assessed"};
 }
 
 }  // namespace

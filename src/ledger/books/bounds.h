@@ -18,6 +18,9 @@ inline constexpr std::int64_t kKernelFloorNs = 2'000;
 struct Bound {
   std::optional<std::int64_t> ns;  // of the base's wall time; absent: not assessed
   std::string basis;               // a phrase
+  // Of the base's wall time, what the sizes in kernel names need of the memory; absent: models know
+  // of the line, or nothing does.
+  std::optional<std::int64_t> least_ns = {};
 };
 
 // Of a kind of work: for how much of its GPU time a floor is known, and that floor.
@@ -25,6 +28,10 @@ struct KnownFloor {
   std::int64_t assessed_ns = 0;
   std::int64_t floor_ns = 0;
   std::string basis;  // "roofs of the models at the device's peak"
+  // Where nothing but sizes in kernel names tells of some of the time: what has no floor may go
+  // wholly.
+  bool by_names = false;
+  bool by_models = false;  // of some
 };
 using KnownFloors = std::array<KnownFloor, kWorkKinds>;
 

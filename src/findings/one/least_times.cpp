@@ -1,0 +1,23 @@
+#include "findings/one/least_times.h"
+
+#include "session/name_floors.h"
+
+namespace jarvis::findings {
+
+void FindLeastTimes(const trace::EventStore& events, const ledger::KindsOfWork& kinds,
+                    const perf::Platform* platform, std::vector<CategoryAnalysis>* categories) {
+  if (platform == nullptr) return;
+  const session::NameFloors floors(events, kinds, *platform);
+  for (CategoryAnalysis& category : *categories) {
+    for (Operation& operation : category.operations) {
+      if (operation.efficiency.percent || operation.gpu_us <= 0) continue;
+      double least_ns = 0;
+      for (const trace::EventIndex e : operation.gpu)
+        least_ns += static_cast<double>(floors.Of(e).value_or(0));
+      const double percent = least_ns / 10 / operation.gpu_us;
+      if (percent >= 100 * session::kLeastShare) operation.least_percent = percent;
+    }
+  }
+}
+
+}  // namespace jarvis::findings

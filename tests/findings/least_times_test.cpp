@@ -1,0 +1,87 @@
+// What the sizes in kernel names tell of a recording whose ops have no shapes.
+#include "findings/one/least_times.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "findings/workload_script.h"
+#include "session/trace_frames.h"
+#include "support/analyzed.h"
+
+namespace jarvis::findings {
+namespace {
+
+using testing::Analyze;
+using testing::Analyzed;
+
+// A replayed graph of 60 GEMMs of 40 us each that read 7168 x 16384 bytes: 24.5 us of an H200.
+Analyzed Decode(std::string_view kernel) {
+  Script script;
+  script.Op("aten::embedding", "embedding_kernel", 5, "").Graph();
+  for (int layer = 0; layer < 60; ++layer) {
+    script.Replayed(kernel, 40);
+    script.Replayed("grouped_topk_kernel", 1);
+  }
+  return Analyze(script.text(), "H200");
+}
+
+std::string Gemm(std::string_view n) {
+  return fmt::format(
+      "void deep_gemm::fp8_gemm_kernel<{}, 16384u, 128u, 56u, 128u, 1u, 8u, 128u, "
+      "128u, 1u, true, (deep_gemm::GemmType)0>(float*)",
+      n);
+}
+
+// The operation with most of the time.
+const Operation& Longest(const Analyzed& one) {
+  const Operation* longest = nullptr;
+  for (const CategoryAnalysis& category : one.analysis.categories) {
+    for (const Operation& operation : category.operations) {
+      if (longest == nullptr || operation.gpu_us > longest->gpu_us) longest = &operation;
+    }
+  }
+  REQUIRE(longest != nullptr);
+  return *longest;
+}
+
+TEST_CASE("sizes in kernel names bound what no model rates") {
+  const Analyzed one = Decode(Gemm("7168u"));
+  const ledger::Bound& bound = one.analysis.line_bounds.work[0];
+  REQUIRE(bound.ns.has_value());
+  REQUIRE(bound.least_ns.has_value());
+  CHECK(static_cast<double>(*bound.least_ns) == doctest::Approx(60 * 24'466).epsilon(0.01));
+  CHECK(static_cast<double>(*bound.ns) == doctest::Approx(60 * 15'534).epsilon(0.01));
+  CHECK(bound.basis ==
+        "down to the memory bandwidth of H200-SXM for the sizes in kernel names, "
+        "known for 100 % of its time");
+  CHECK(one.analysis.UnassessedKinds().empty());
+  const Operation& gemm = Longest(one);
+  CHECK_FALSE(gemm.efficiency.percent.has_value());
+  REQUIRE(gemm.least_percent.has_value());
+  const double part = 2400 / gemm.gpu_us;  // what else is replayed may be of the same operation
+  CHECK(*gemm.least_percent == doctest::Approx(61.2 * part).epsilon(0.01));
+  for (const Finding& finding : one.analysis.findings) {
+    if (finding.members == std::vector<std::string>{gemm.id})
+      CHECK(finding.least_percent == gemm.least_percent);
+  }
+  for (const UncoveredLine& line : one.analysis.uncovered)
+    CHECK(line.least_ms.has_value() == (line.work == ledger::WorkKind::kProduct));
+}
+
+TEST_CASE("a name without sizes, or with sizes that say too little, leaves nothing assessed") {
+  for (const std::string& kernel : {Gemm("0u"), Gemm("512u"), std::string("nvjet_64x8_64x16")}) {
+    const Analyzed one = Decode(kernel);
+    CAPTURE(kernel);
+    CHECK_FALSE(one.analysis.line_bounds.work[0].ns.has_value());
+    CHECK_FALSE(Longest(one).least_percent.has_value());
+    CHECK(one.analysis.UnassessedKinds().size() == 1);
+  }
+}
+
+}  // namespace
+}  // namespace jarvis::findings
