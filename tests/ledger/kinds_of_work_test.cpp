@@ -162,6 +162,21 @@ TEST_CASE("names of GEMMs give the matrix that each launch reads") {
                 "(deep_gemm::GemmType)2>(float*)")
             .empty());
 
+  // TensorRT-LLM's form of it, and kernels for few rows.
+  CHECK(SizesIn("void deep_gemm::fp8_gemm_kernel_swapAB<34816u, 5120u, 128u, 16u, 128u, 1u, 8u, "
+                "deep_gemm::NormalSchedulerSwapAB<34816u> >(__nv_bfloat16*)") == "178257920 x 1");
+  CHECK(
+      SizesIn("void deep_gemm::fp8_gemm_kernel<4096u, 1024u, 64u, 128u, 128u, 8u, 4u, 128u, 128u, "
+              "1u, deep_gemm::GroupedWithOffsetScheduler<long, 4096u> >(float*)") == "4194304 x 1");
+  CHECK(SizesIn("void fused_a_gemm_kernel<1, 2112, 7168, 16, 8, 256, 16>(__nv_bfloat16*)") ==
+        "30277632 x 1");
+  CHECK(SizesIn(
+            "void router_gemm_kernel_float_output<__nv_bfloat16, 128, 8, 4, 256, 7168>(float*)") ==
+        "3670016 x 1");
+  CHECK(SizesIn("void fused_a_gemm_kernel<2112, 7168, 16, 8, 256, 16>(__nv_bfloat16*)").empty());
+  CHECK(SizesIn("void router_gemm_kernel_float_output<float, __nv_bfloat16, 8, 128, 4, 7168>(int)")
+            .empty());
+
   const auto hopper = [](std::string_view kernel, std::string_view sizes, int type,
                          std::string_view end = "") {
     return fmt::format(
