@@ -89,10 +89,9 @@ std::string KernelText(const findings::Operation& operation) {
   return text;
 }
 
-std::string EfficiencyText(const findings::Operation& operation) {
-  const findings::Efficiency& efficiency = operation.efficiency;
-  if (operation.least_percent)
-    return fmt::format("≥ {:.2f}% of the memory peak", *operation.least_percent);
+std::string EfficiencyText(const findings::Operation& op) {
+  const findings::Efficiency& efficiency = op.efficiency;
+  if (op.least_percent) return fmt::format("≥ {:.2f}% of peak bandwidth", *op.least_percent);
   if (!efficiency.percent) return std::string(kAbsentText);
   if (efficiency.launch_floor) return std::string(kAbsentText) + " (launch floor)";
   std::string text = fmt::format("{:.2f}%", *efficiency.percent);
@@ -184,9 +183,9 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
     table.Row({"Operations besides the first", Calls(finding.members.size() - 1, "operations")});
   }
   if (finding.tier == findings::Tier::kCompute) {
-    table.Row({"Efficiency",
-               PctOrDash(finding.efficiency) +
-                   (finding.efficiency.value_or(0) > findings::limits::kAtRoof ? " ANOMALY" : "")});
+    const bool above = finding.efficiency.value_or(0) > findings::limits::kAtRoof;
+    table.Row({"Efficiency", PctOrDash(finding.efficiency) + (above ? " ANOMALY" : "")});
+    if (finding.least_percent) table.Row({"Memory bandwidth", "≥ " + Pct(*finding.least_percent)});
     table.Row({"Assessment", std::string(findings::BandText(finding.band))});
     table.Row({"Bound", std::string(findings::BoundText(finding.bound))});
     if (!finding.library.empty()) table.Row({"Library", CellOfText(finding.library)});
@@ -389,10 +388,11 @@ std::string ProjectionTable(const findings::Finding& finding, const findings::An
 std::string EvidenceTable(const findings::Finding& finding) {
   // What the table of its numbers says already.
   static const std::set<std::string_view> kSaid = {
-      "time_ms",          "exclusive_ms",      "upper_bound_ms",    "percent_of_total",
-      "impact_score_low", "impact_score",      "impact_score_high", "percent_of_computation",
-      "savings_ms_low",   "savings_ms",        "savings_ms_high",   "count",
-      "member_count",     "efficiency_percent"};
+      "time_ms",           "exclusive_ms",           "upper_bound_ms",
+      "percent_of_total",  "impact_score_low",       "impact_score",
+      "impact_score_high", "percent_of_computation", "savings_ms_low",
+      "savings_ms",        "savings_ms_high",        "bandwidth_percent_least",
+      "member_count",      "efficiency_percent",     "count"};
   MarkdownTable table({"Metric", "Value"});
   for (const findings::Fact& fact : finding.evidence) {
     if (!kSaid.contains(fact.key)) table.Row({Words(fact.key), FactText(fact)});

@@ -29,8 +29,8 @@ std::vector<const findings::Operation*> MembersOf(const findings::Analysis& anal
 
 // Where an operation is launched from, in words: code, module, or whose library it is.
 std::string LauncherText(const findings::Operation& operation);
-std::string KernelText(const findings::Operation& operation);      // first names, in backticks
-std::string EfficiencyText(const findings::Operation& operation);  // "23.40% of 5.30 TB/s"
+std::string KernelText(const findings::Operation& operation);  // first names, in backticks
+std::string EfficiencyText(const findings::Operation& op);     // "23.40% of 5.30 TB/s"
 std::string AchievedText(
     const findings::Efficiency& efficiency);  // "1.20 TB/s" or "123.00 TFLOPS/s"
 

@@ -176,7 +176,7 @@ TEST_CASE("no rate is told at the launch floor or above a roof") {
   CHECK(AchievedText(above).find("2.12") == std::string::npos);
   findings::Operation named;  // by the sizes in its kernels' names
   named.least_percent = 68.25;
-  CHECK(EfficiencyText(named) == "≥ 68.25% of the memory peak");
+  CHECK(EfficiencyText(named) == "≥ 68.25% of peak bandwidth");
 }
 
 TEST_CASE("trust: what bears on the figures, and the replay only where it is off") {
