@@ -247,8 +247,9 @@ std::string ComputeInsight(const findings::Analysis& analysis, const findings::F
   if (!finding.efficiency && finding.least_percent) {
     return fmt::format(
         "{} at {} of peak memory bandwidth or more, by the sizes in the names of {} "
-        "kernels.",
-        takes, Pct(*finding.least_percent), several ? "their" : "its");
+        "kernels.{}",
+        takes, Pct(*finding.least_percent), several ? "their" : "its",
+        HasWarning(finding, "routing_assumed") ? " All experts are assumed to have tokens." : "");
   }
   if (!finding.efficiency) {
     if (HasPattern(finding, findings::Pattern::kUnlinked)) {

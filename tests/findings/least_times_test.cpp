@@ -30,11 +30,11 @@ Analyzed Decode(std::string_view kernel) {
   return Analyze(script.text(), "H200");
 }
 
-std::string Gemm(std::string_view n) {
+std::string Gemm(std::string_view n, int groups = 1) {
   return fmt::format(
-      "void deep_gemm::fp8_gemm_kernel<{}, 16384u, 128u, 56u, 128u, 1u, 8u, 128u, "
-      "128u, 1u, true, (deep_gemm::GemmType)0>(float*)",
-      n);
+      "void deep_gemm::fp8_gemm_kernel<{}, 16384u, 128u, 56u, 128u, {}u, 8u, 128u, "
+      "128u, 1u, true, (deep_gemm::GemmType){}>(float*)",
+      n, groups, groups > 1 ? 2 : 0);
 }
 
 // The operation with most of the time.
@@ -71,6 +71,15 @@ TEST_CASE("sizes in kernel names bound what no model rates") {
   }
   for (const UncoveredLine& line : one.analysis.uncovered)
     CHECK(line.least_ms.has_value() == (line.work == ledger::WorkKind::kProduct));
+}
+
+TEST_CASE("experts are taken to have tokens, and that is said") {
+  const Analyzed one = Decode(Gemm("1792u", 4));
+  REQUIRE(one.analysis.line_bounds.work[0].least_ns.has_value());
+  CHECK(one.analysis.line_bounds.work[0].basis.find("if all experts have tokens") !=
+        std::string::npos);
+  CHECK(Longest(one).efficiency.assumption == "uniform_routing");
+  CHECK(Longest(Decode(Gemm("7168u"))).efficiency.assumption.empty());
 }
 
 TEST_CASE("a name without sizes, or with sizes that say too little, leaves nothing assessed") {

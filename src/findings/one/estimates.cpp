@@ -192,7 +192,11 @@ class FindingMaker {
                         : PriorityClass::kLow;
     f.replay_recommended = f.percent_of_computation.value_or(0) > limits::kReplayShare &&
                            f.efficiency && *f.efficiency < limits::kReplayEfficiency;
-    if (out_.kind == Kind::kMoe) f.warnings.emplace_back("routing_assumed");
+    const bool routed =
+        std::any_of(group.members.begin(), group.members.end(), [](const Operation* member) {
+          return member->least_percent && !member->efficiency.assumption.empty();
+        });
+    if (out_.kind == Kind::kMoe || routed) f.warnings.emplace_back("routing_assumed");
     if (f.starved_percent.value_or(0) > 50) f.warnings.emplace_back("starved");
     if (HasPattern(first, Pattern::kUnlinked)) f.warnings.emplace_back("unlinked");
     if (!judged) f.warnings.emplace_back("not_quantified");

@@ -12,10 +12,16 @@ void FindLeastTimes(const trace::EventStore& events, const ledger::KindsOfWork& 
     for (Operation& operation : category.operations) {
       if (operation.efficiency.percent || operation.gpu_us <= 0) continue;
       double least_ns = 0;
-      for (const trace::EventIndex e : operation.gpu)
-        least_ns += static_cast<double>(floors.Of(e).value_or(0));
+      bool groups = false;
+      for (const trace::EventIndex e : operation.gpu) {
+        const auto floor = floors.Of(e);
+        least_ns += static_cast<double>(floor.value_or(0));
+        groups = groups || (floor && kinds.Of(e).sizes.groups > 1);
+      }
       const double percent = least_ns / 10 / operation.gpu_us;
-      if (percent >= 100 * session::kLeastShare) operation.least_percent = percent;
+      if (percent < 100 * session::kLeastShare) continue;
+      operation.least_percent = percent;
+      if (groups) operation.efficiency.assumption = "uniform_routing";
     }
   }
 }

@@ -11,7 +11,7 @@
 
 namespace jarvis::findings {
 
-// Fills Operation::least_percent. `platform` may be null.
+// Fills Operation::least_percent, and what that assumes of experts. `platform` may be null.
 void FindLeastTimes(const trace::EventStore& events, const ledger::KindsOfWork& kinds,
                     const perf::Platform* platform, std::vector<CategoryAnalysis>* categories);
 
