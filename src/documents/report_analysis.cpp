@@ -171,7 +171,10 @@ class Cards {
 
 std::string TopCategory(const findings::Analysis& analysis) {
   if (analysis.categories.empty()) return std::string(kAbsentText);
-  const findings::CategoryAnalysis& top = analysis.categories[0];
+  const findings::CategoryAnalysis& top = *std::max_element(
+      analysis.categories.begin(), analysis.categories.end(), [](const auto& a, const auto& b) {
+        return a.percent_of_computation.value_or(0) < b.percent_of_computation.value_or(0);
+      });
   return fmt::format("{} ({})", CellOfText(top.display_name),
                      PctOrDash(top.percent_of_computation));
 }
@@ -213,6 +216,12 @@ std::string Warnings(const findings::Analysis& analysis) {
   return table.empty() ? "" : "## Warnings\n\n" + table.text() + "\n";
 }
 
+// Without the copies of its ops, which are no part of the computing time.
+double ComputingMs(const findings::Analysis& analysis, const findings::CategoryPriority& row) {
+  if (!row.percent_of_computation) return row.gpu_ms;
+  return std::min(row.gpu_ms, *row.percent_of_computation / 100 * analysis.totals.computation_ms);
+}
+
 std::string TopOps(const findings::Analysis& analysis) {
   std::string text = "### Top Operations\n\n<!-- impact-begin kind=top_ops -->\n";
   text +=
@@ -220,7 +229,7 @@ std::string TopOps(const findings::Analysis& analysis) {
       "|\n";
   for (const findings::CategoryPriority& row : analysis.priorities) {
     text += fmt::format("| {} | {} | {} | {} | {} | <!-- top-ops-row low={} high={} -->\n",
-                        row.rank, CellOfText(row.display_name), Digits(row.gpu_ms),
+                        row.rank, CellOfText(row.display_name), Digits(ComputingMs(analysis, row)),
                         PctOrDash(row.percent_of_computation), row.operations,
                         row.impact_percent ? TwoDecimals(row.impact_percent->low) : "null",
                         row.impact_percent ? TwoDecimals(row.impact_percent->high) : "null");

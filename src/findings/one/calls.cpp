@@ -154,19 +154,14 @@ class Collector {
       static const trace::Args kNoArguments;
       const trace::Args& args = call.recorded_arguments ? events_.args_of(call.op) : kNoArguments;
       groups.Add({names.Intern(in_.NameOf(call)), names.Intern(call.category), args.dims,
-                  args.types, args.strides, args.concrete,
-                  (call.backward ? 1U : 0U) + (LeavesDevice(in_.trace, call.kernels) ? 2U : 0U)},
+                  args.types, args.strides, args.concrete, call.backward ? 1U : 0U},
                  i);
     }
     for (const auto& group : groups.groups()) {
       Built built;
       const WorkCall& first = in_.calls[group.rows.front()];
-      // Ops that only send or fetch data compute nothing, whatever kind of op they are.
-      const bool copies = LeavesDevice(in_.trace, first.kernels);
-      built.category = copies ? "host_copy" : session::CategoryKey(first.category);
-      built.display_name = copies                   ? "Host copies"
-                           : first.category.empty() ? "other"
-                                                    : std::string(first.category);
+      built.category = session::CategoryKey(first.category);
+      built.display_name = first.category.empty() ? "other" : std::string(first.category);
       for (const std::size_t i : group.rows) {
         built.calls.push_back(static_cast<std::uint32_t>(i));
         built.gpu_us += in_.calls[i].kernel_us;
