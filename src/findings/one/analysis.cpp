@@ -525,24 +525,6 @@ class Analyzer {
 
 }  // namespace
 
-std::vector<ledger::WorkKind> Analysis::UnassessedKinds() const {
-  std::vector<ledger::WorkKind> kinds =
-      ledger::UnassessedKinds(frames->frames.base, frames->books, line_bounds);
-  std::erase_if(kinds, [&](ledger::WorkKind kind) { return IsCovered(kind); });
-  return kinds;
-}
-
-double Analysis::UnassessedMs() const {
-  double ms = 0;
-  for (const ledger::WorkKind kind : UnassessedKinds())
-    ms += UncoveredMs(kind);
-  return ms;
-}
-
-bool Analysis::NothingToSave() const {
-  return ledger::NothingToSave(frames->frames.base, frames->books, line_bounds);
-}
-
 const CategoryAnalysis* Analysis::FindCategory(std::string_view key) const {
   const auto found = std::find_if(categories.begin(), categories.end(),
                                   [&](const CategoryAnalysis& one) { return one.key == key; });

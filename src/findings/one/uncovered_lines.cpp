@@ -211,4 +211,22 @@ std::vector<UncoveredLine> FindUncoveredLines(const Analysis& analysis) {
   return out;
 }
 
+std::vector<ledger::WorkKind> Analysis::UnassessedKinds() const {
+  std::vector<ledger::WorkKind> kinds =
+      ledger::UnassessedKinds(frames->frames.base, frames->books, line_bounds);
+  std::erase_if(kinds, [&](ledger::WorkKind kind) { return IsCovered(kind); });
+  return kinds;
+}
+
+double Analysis::UnassessedMs() const {
+  double ms = 0;
+  for (const ledger::WorkKind kind : UnassessedKinds())
+    ms += UncoveredMs(kind);
+  return ms;
+}
+
+bool Analysis::NothingToSave() const {
+  return ledger::NothingToSave(frames->frames.base, frames->books, line_bounds);
+}
+
 }  // namespace jarvis::findings
