@@ -117,13 +117,16 @@ std::vector<OddGroup> OddGroups(const findings::Analysis& analysis) {
   const analysis::TimeFrames& frames = analysis.frames->frames;
   for (const analysis::StepFrame& step : frames.steps) {
     if (step.steady) continue;
+    // The marks of a host that runs ahead say when it asked for the work, not how long that took.
+    const auto i = static_cast<std::size_t>(&step - frames.steps.data());
+    const analysis::TimeSpan unit = frames.base.units[i];
     auto found = std::find_if(groups.begin(), groups.end(),
                               [&](const OddGroup& one) { return one.why == step.odd_because; });
     if (found == groups.end()) found = groups.insert(found, {step.odd_because});
     ++found->count;
     if (frames.base.open_end && &step == &frames.steps.back() && found->ended > 0) continue;
     ++found->ended;
-    found->ns += step.host_ns();
+    found->ns += frames.base.by_completion ? unit.end - unit.start : step.host_ns();
   }
   return groups;
 }

@@ -520,8 +520,11 @@ TEST_CASE("arithmetic by kernel name") {
                            "volta_scudnn_128x64_relu_interior_nn_v1", "sm80_xmma_gemm_ffma"})
     CHECK(IsFp32ProductKernel(name));
   for (const char* name : {"ampere_s1688gemm_128x128", "cutlass_80_tensorop_s1688gemm_128x128",
-                           "sm80_xmma_gemm_f32f32_tf32f32_f32", "ampere_fp16_s16816gemm"})
+                           "sm80_xmma_gemm_f32f32_tf32f32_f32", "ampere_fp16_s16816gemm",
+                           "void cudnn::precomputed_convolve_sgemm<__nv_bfloat16, 512, 5>",
+                           "void gemmSN_NN_kernel<__half, 256, 4>"})
     CHECK_FALSE(IsFp32ProductKernel(name));
+  CHECK(IsFp32ProductKernel("void implicit_convolve_sgemm<float, float, 1024>"));
   CHECK(ArchitectureOf("cutlass_75_tensorop") == 75);
   CHECK(ArchitectureOf("sm90_xmma_gemm") == 90);
   CHECK(ArchitectureOf("volta_sgemm") == 0);

@@ -29,6 +29,11 @@ bool IsFp32ProductKernel(std::string_view kernel) {
       kernel.find("tensorop") != kernel.npos || ContainsNoCase(kernel, "xf32")) {
     return false;
   }
+  // Of operands of 16 bits, whatever its family is called.
+  for (const std::string_view half :
+       {"<__nv_bfloat16", "<__half", "<c10::BFloat16", "<c10::Half", "<bf16", "<half"}) {
+    if (kernel.find(half) != kernel.npos) return false;
+  }
   if (kernel.starts_with("Cijk_")) {
     return kernel.find("_SB_") != kernel.npos || kernel.find("_S_B_") != kernel.npos ||
            kernel.find("_SS_") != kernel.npos;
