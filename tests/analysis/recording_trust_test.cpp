@@ -215,9 +215,11 @@ TEST_CASE("an op that sets itself up is slow once") {
   TraceText text;
   for (int i = 0; i < 5; ++i)
     text.Op("aten::addmm", i * 10'000, i == 0 ? 5000 : 20, R"("Input Dims":[[8,8]])");
-  // In the first op of a thread the profiler may set itself up.
+  // In the first op of a thread the profiler may set itself up, and in what follows at once.
   CHECK(TrustOf(text).first.calls.empty());
   text.Op("aten::empty", -20, 5);
+  CHECK(TrustOf(text).first.calls.empty());
+  text.Op("aten::empty", -500, 5);
   const HostTrust once = TrustOf(text);
   REQUIRE(once.first.calls.size() == 1);
   CHECK(once.first.calls[0].kind == FirstCallKind::kOp);
