@@ -11,6 +11,7 @@
 
 #include "analysis/host/allocator_calls.h"
 #include "analysis/host/runtime_calls.h"
+#include "trace/step_mark.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -145,10 +146,10 @@ class FirstCallFinder {
   void CollectAllocations() {
     std::vector<std::int64_t> marks;
     for (const EventIndex e : tree_.preorder()) {
-      const bool mark = events_[e].kind == EventKind::kUserAnnotation &&
-                        events_.name(e).starts_with("ProfilerStep#");
-      if (mark) marks.push_back(events_[e].ts_ns);
+      if (events_[e].kind == EventKind::kUserAnnotation && trace::StepNumberOf(events_.name(e)))
+        marks.push_back(events_[e].ts_ns);
     }
+    if (marks.empty()) return;
     std::sort(marks.begin(), marks.end());
     std::map<Place, std::ptrdiff_t> first;
     for (const SilentPiece& piece : pieces_.pieces) {

@@ -69,7 +69,10 @@ class Analyzer {
     out_.categories = std::move(collected.categories);
     ForgetWindowRates(calls, &out_.categories);
     RateMoeByWeights(calls, &out_.categories);
-    FindLeastTimes(trace_.events(), *frames_->kinds, platform_, &out_.categories);
+    if (platform_ != nullptr) {
+      floors_.emplace(trace_.events(), *frames_->kinds, *platform_);
+      FindLeastTimes(*frames_->kinds, *floors_, &out_.categories);
+    }
     out_.baseline = FindBaseline(calls, out_.categories);
     std::size_t first = 0;
     for (CategoryAnalysis& category : out_.categories) {
@@ -319,7 +322,7 @@ class Analyzer {
                    : "no launch is linked with its GPU work, so what waits for what is unknown.";
     }
     DropLeftOut();
-    FillLines(trace_.events(), platform_, &out_);
+    FillLines(trace_.events(), floors_ ? &*floors_ : nullptr, &out_);
     if (out_.wall.known) TellTogether(*simulation_, &out_);
     if (linked && !out_.too_little) out_.uncovered = FindUncoveredLines(out_);
     out_.slow_instance = FindSlowInstance(trace_, *frames_);
@@ -518,8 +521,9 @@ class Analyzer {
   std::shared_ptr<const analysis::HostSummary> host_;
   std::shared_ptr<const session::TraceFrames> frames_;
   std::vector<Finding> fusions_;
-  std::vector<Finding> structures_;  // made while the calls are there
-  std::vector<bool> outside_;        // by event: of no step that shares are of
+  std::vector<Finding> structures_;            // made while the calls are there
+  std::optional<session::NameFloors> floors_;  // absent: no platform
+  std::vector<bool> outside_;                  // by event: of no step that shares are of
   Analysis out_;
 };
 

@@ -240,7 +240,6 @@ class Collector {
         const double computing_us =
             category.kind == Kind::kCommunication ? 0 : operation.gpu_us - CopiedUs(calls);
         operation.percent_of_computation = ShareOfSome(computing_us);
-        computing_us_[&category] += computing_us;
       }
     }
   }
@@ -478,6 +477,10 @@ class Collector {
   void Total() {
     for (CategoryAnalysis& category : out_) {
       for (const Operation& operation : category.operations) {
+        if (operation.percent_of_computation) {
+          category.percent_of_computation =
+              category.percent_of_computation.value_or(0) + *operation.percent_of_computation;
+        }
         category.host_us += operation.host_us;
         category.sync_us += operation.sync_us;
         category.sync_calls += operation.sync_calls;
@@ -485,7 +488,6 @@ class Collector {
       }
       RateCategory(&category);
       category.percent_of_total = Share(category.gpu_us, in_.window_us);
-      category.percent_of_computation = ShareOfSome(computing_us_[&category]);
       category.worth_work =
           Share(category.gpu_us, in_.computation_us).value_or(0) > limits::kCategoryWorthWork;
     }
@@ -495,7 +497,6 @@ class Collector {
   std::vector<CategoryAnalysis>& out_;
   const trace::EventStore& events_;
   std::vector<Built> built_;
-  std::map<const CategoryAnalysis*, double> computing_us_;
   std::vector<Follower> follower_;                   // by event
   std::vector<const analysis::SummaryRow*> op_row_;  // by launcher
   std::vector<std::uint32_t> launcher_of_;           // by GPU event

@@ -303,9 +303,9 @@ class FindingMaker {
     return Target{{part / 2, 0.8 * part, part}, "no layout conversions", "this trace", true};
   }
 
-  // Whether it is about transposed convolutions. Those that are GEMMs are told so first, others not
-  // at all.
-  bool IsTransposed(const Group& group, Finding* f) const {
+  // Of transposed convolutions: those that are GEMMs are told so first, others not at all. Returns
+  // whether it is about such.
+  bool TellTransposed(const Group& group, Finding* f) const {
     const auto found = std::find_if(f->path_a.begin(), f->path_a.end(), [](const Remedy& remedy) {
       return remedy.advice == Advice::kProductAndShuffle;
     });
@@ -323,7 +323,7 @@ class FindingMaker {
   void Changes(const Group& group, Finding* f) const {
     // The gap to a roof is a kernel's, unless only a change of the model takes it away.
     // What another algorithm would reach the roof does not tell.
-    const bool other_work = IsTransposed(group, f);
+    const bool other_work = TellTransposed(group, f);
     const bool by_a = !HasAction(f->path_b) && HasAction(f->path_a) && !other_work;
     const auto roof_path = by_a ? &Cause::a : &Cause::b;
     for (const auto& [path, change] :

@@ -1,13 +1,9 @@
 #include "findings/one/least_times.h"
 
-#include "session/name_floors.h"
-
 namespace jarvis::findings {
 
-void FindLeastTimes(const trace::EventStore& events, const ledger::KindsOfWork& kinds,
-                    const perf::Platform* platform, std::vector<CategoryAnalysis>* categories) {
-  if (platform == nullptr) return;
-  const session::NameFloors floors(events, kinds, *platform);
+void FindLeastTimes(const ledger::KindsOfWork& kinds, const session::NameFloors& floors,
+                    std::vector<CategoryAnalysis>* categories) {
   for (CategoryAnalysis& category : *categories) {
     for (Operation& operation : category.operations) {
       if (operation.efficiency.percent || operation.gpu_us <= 0) continue;

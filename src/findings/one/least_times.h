@@ -6,13 +6,12 @@
 
 #include "findings/one/category_analysis.h"
 #include "ledger/kinds/kinds_of_work.h"
-#include "perf/platform.h"
-#include "trace/event_store.h"
+#include "session/name_floors.h"
 
 namespace jarvis::findings {
 
-// Fills Operation::least_percent, and what that assumes of experts. `platform` may be null.
-void FindLeastTimes(const trace::EventStore& events, const ledger::KindsOfWork& kinds,
-                    const perf::Platform* platform, std::vector<CategoryAnalysis>* categories);
+// Fills Operation::least_percent, and what that assumes of experts.
+void FindLeastTimes(const ledger::KindsOfWork& kinds, const session::NameFloors& floors,
+                    std::vector<CategoryAnalysis>* categories);
 
 }  // namespace jarvis::findings

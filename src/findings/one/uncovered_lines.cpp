@@ -67,14 +67,14 @@ class LineFiller {
   LineFiller(const trace::EventStore& events, Analysis* analysis)
       : events_(events), analysis_(*analysis), seen_(events.size()) {}
 
-  void Run(const perf::Platform* platform) {
+  void Run(const session::NameFloors* floors) {
     for (Finding& finding : analysis_.findings)
       if (IsSized(finding)) Fill(&finding);
     FillCovered();
     const auto& work = analysis_.line_bounds.work;
-    if (platform != nullptr &&
+    if (floors != nullptr &&
         std::any_of(work.begin(), work.end(), [](const auto& bound) { return bound.least_ns; })) {
-      FillLeast(*platform);
+      FillLeast(*floors);
     }
     // What one more way out is about without a size stays as unknown as before.
     for (Finding& finding : analysis_.findings)
@@ -130,10 +130,9 @@ class LineFiller {
     }
   }
 
-  void FillLeast(const perf::Platform& platform) const {
+  void FillLeast(const session::NameFloors& floors) const {
     const ledger::KindsOfWork& kinds = *analysis_.frames->kinds;
     const ledger::Books& books = analysis_.frames->books;
-    const session::NameFloors floors(events_, kinds, platform);
     const analysis::TimeMeter in_base(analysis_.frames->frames.base.base);
     for (trace::EventIndex e = 0; e < events_.size(); ++e) {
       if (!trace::IsGpuWork(events_[e].kind) || seen_[e]) continue;
@@ -168,9 +167,9 @@ class LineFiller {
 
 }  // namespace
 
-void FillLines(const trace::EventStore& events, const perf::Platform* platform,
+void FillLines(const trace::EventStore& events, const session::NameFloors* floors,
                Analysis* analysis) {
-  if (!analysis->cpu) LineFiller(events, analysis).Run(platform);
+  if (!analysis->cpu) LineFiller(events, analysis).Run(floors);
 }
 
 std::vector<UncoveredLine> FindUncoveredLines(const Analysis& analysis) {

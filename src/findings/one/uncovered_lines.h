@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ledger/kinds/work_kind.h"
-#include "perf/platform.h"
+#include "session/name_floors.h"
 #include "trace/event_store.h"
 
 namespace jarvis::findings {
@@ -25,8 +25,9 @@ struct UncoveredLine {
 
 // Fills Finding::lines of findings with a way out, and Analysis::covered and uncovered_least_ms by
 // those with a size of what they save: advice that nobody can size leaves a line as unknown as it
-// was. `platform` may be null.
-void FillLines(const trace::EventStore& events, const perf::Platform* platform, Analysis* analysis);
+// was. `floors` null: no platform is known.
+void FillLines(const trace::EventStore& events, const session::NameFloors* floors,
+               Analysis* analysis);
 
 // Lines that could be shorter by at least limits::kUncoveredShare of the base, or that nobody
 // assessed, of which less than half is in findings with a sized way out. The largest first. Pure.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -84,16 +83,21 @@ class PlaceFinder {
     FoundWaits found;
     for (std::size_t g = 0; g < e_.host.waits.size(); ++g) {
       const analysis::WaitGroup& group = e_.host.waits[g];
-      // One op uploads here and reads back there: two places, each with a remedy of its own.
-      std::vector<EventIndex> calls = group.calls;
-      const auto uploads = std::stable_partition(calls.begin(), calls.end(),
-                                                 [&](EventIndex call) { return !Uploads(call); });
-      const bool idle = std::any_of(calls.begin(), calls.end(),
+      const bool idle = std::any_of(group.calls.begin(), group.calls.end(),
                                     [&](EventIndex call) { return ledger.waited.contains(call); });
       if (!idle) continue;
-      const bool both = uploads != calls.begin() && uploads != calls.end();
-      Add(g, {calls.begin(), uploads}, false, ledger, &found);
-      Add(g, {uploads, calls.end()}, both, ledger, &found);
+      // One op uploads here and reads back there: two places, each with a remedy of its own.
+      WaitCalls others, uploads;
+      for (const EventIndex call : group.calls) {
+        const auto [to_host, to_device] = CopiesOf(call);
+        WaitCalls& of = to_device > to_host ? uploads : others;
+        of.calls.push_back(call);
+        of.to_host += to_host;
+        of.to_device += to_device;
+      }
+      const bool both = !others.calls.empty() && !uploads.calls.empty();
+      Add(g, others, "", ledger, &found);
+      Add(g, uploads, both ? ", uploads" : "", ledger, &found);
     }
     FindRounds(&found.others);
     for (WaitPlaces* waits : {&found.checks, &found.others}) {
@@ -105,27 +109,28 @@ class PlaceFinder {
   }
 
  private:
-  bool Uploads(EventIndex call) const {
-    const auto [to_host, to_device] = CopiesOf(call);
-    return to_device > to_host;
-  }
+  // Waits of one group, and the copies of their ops.
+  struct WaitCalls {
+    std::vector<EventIndex> calls;
+    std::size_t to_host = 0, to_device = 0;
+  };
 
   // All of them go, as idle time would move behind those that stay.
-  void Add(std::size_t g, std::span<const EventIndex> calls, bool uploads, const IdleLedger& ledger,
+  void Add(std::size_t g, const WaitCalls& waits, std::string_view suffix, const IdleLedger& ledger,
            FoundWaits* found) {
     const analysis::WaitGroup& group = e_.host.waits[g];
-    if (calls.empty()) return;
+    if (waits.calls.empty()) return;
     HostPlace place;
-    for (const EventIndex call : calls) {
+    for (const EventIndex call : waits.calls) {
       place.ms += MillisOf(events_[call].dur_ns);
       const auto waited = ledger.waited.find(call);
       if (waited == ledger.waited.end()) continue;
       ++place.count;
       place.idle_ms += waited->second;
     }
-    const WaitKind kind = KindOf(group, calls);
+    const WaitKind kind = KindOf(group, waits);
     WaitPlaces* const out = kind == WaitKind::kCheck ? &found->checks : &found->others;
-    for (const EventIndex call : calls) {
+    for (const EventIndex call : waits.calls) {
       if (!e_.scope.Has(events_[call].ts_ns)) continue;
       if (kind != WaitKind::kCheck) waits_.push_back({call, g});
       out->waits.calls.push_back(call);
@@ -134,7 +139,7 @@ class PlaceFinder {
     out->total_ms += place.ms;
     if (place.idle_ms <= 0) return;
     place.name = group.op.empty() ? group.call : group.op + " (" + group.call + ")";
-    if (uploads) place.name += ", uploads";
+    place.name += suffix;
     place.code = group.code;
     place.waits_for = group.waits_for;
     place.wait = kind;
@@ -212,17 +217,11 @@ class PlaceFinder {
     }
     return copies;
   }
-  WaitKind KindOf(const analysis::WaitGroup& group, std::span<const EventIndex> calls) const {
-    std::size_t to_host = 0, to_device = 0;
-    for (const EventIndex call : calls) {
-      const auto [back, there] = CopiesOf(call);
-      to_host += back;
-      to_device += there;
-    }
-    const auto checks = std::count_if(calls.begin(), calls.end(),
+  WaitKind KindOf(const analysis::WaitGroup& group, const WaitCalls& waits) const {
+    const auto checks = std::count_if(waits.calls.begin(), waits.calls.end(),
                                       [&](EventIndex call) { return IsOfACheck(call); });
-    if (2 * static_cast<std::size_t>(checks) > calls.size()) return WaitKind::kCheck;
-    return KindOfWait(group.op, to_host > to_device, to_device > to_host);
+    if (2 * static_cast<std::size_t>(checks) > waits.calls.size()) return WaitKind::kCheck;
+    return KindOfWait(group.op, waits.to_host > waits.to_device, waits.to_device > waits.to_host);
   }
 
   // Whether the value that a call fetches says whether values are as they should be.
