@@ -3,7 +3,7 @@
 
 jarvis_program_packages="g++ cmake ninja-build pkg-config nlohmann-json3-dev libsimdjson-dev
   libfmt-dev libisal-dev libexpected-dev libxxhash-dev liblua5.4-dev
-  libcpp-httplib-dev libssl-dev libzip-dev libarchive-dev libpugixml-dev librsvg2-dev libre2-dev libsqlite3-dev
+  libcpp-httplib-dev libssl-dev libzip-dev libarchive-dev libpugixml-dev librsvg2-dev libpcre2-dev libsqlite3-dev
   python3"
 jarvis_test_packages="$jarvis_program_packages doctest-dev zlib1g-dev clang-format
   python3-openpyxl libreoffice-calc-nogui python3-torch jq curl unzip zstd file dpkg-dev man-db groff-base

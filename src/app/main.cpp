@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include <execinfo.h>
 #include <malloc.h>
 
 #include "app/cache_options.h"
@@ -74,10 +73,6 @@ int Run(Arguments arguments) {
 int main(int argc, char** argv) {
   // A file that would grow beyond its limit is an error of the write, not the end of the server.
   std::signal(SIGXFSZ, SIG_IGN);
-  // What unwinds the stack through the C library is looked up when it is first needed, which fails
-  // the program if memory is short then: RE2 compiles under std::call_once, which unwinds that way.
-  void* frame = nullptr;
-  backtrace(&frame, 1);
   try {
     const std::vector<std::string_view> arguments(argv + 1, argv + argc);
     return jarvis::app::Run(arguments);

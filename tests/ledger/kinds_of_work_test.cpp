@@ -120,8 +120,8 @@ TEST_CASE("hostile names have a kind or none, and nothing else happens") {
 
 TEST_CASE("what a match must contain is known without compiling") {
   const auto first = [](std::string_view expression) {
-    const auto sets = RequiredLiterals(expression);
-    return sets.empty() ? LiteralSet() : sets.front();
+    const auto ways = RequiredLiterals(expression);
+    return ways.empty() ? LiteralSet() : ways.front().front();
   };
   CHECK(first("^flash_fwd\\w*") == LiteralSet{"flash_fwd"});
   CHECK(first("a(foobar|bazz)c") == LiteralSet{"foobar", "bazz"});
@@ -135,6 +135,10 @@ TEST_CASE("what a match must contain is known without compiling") {
   CHECK(first("(?i)foobar") == LiteralSet{"foobar"});
   CHECK(first("(?p<p>half|float)x") == LiteralSet{"half", "float"});
   CHECK(first("[]foo]bar\\[baz") == LiteralSet{"bar"});
+  using Ways = std::vector<std::vector<LiteralSet>>;
+  CHECK(RequiredLiterals("foo\\w*kernel|(a|bcd)quux") ==
+        Ways{{LiteralSet{"kernel"}, LiteralSet{"foo"}}, {LiteralSet{"quux"}}});
+  CHECK(RequiredLiterals("foobar|b+") == Ways{});
 }
 
 // "matrix bytes x groups" or "bytes of a thread"; empty: the name gives no sizes.

@@ -34,7 +34,7 @@ HEADERS = [
     (r"zip\.h", ("src/replay/package.cpp", "src/table/xlsx_reader.cpp", "tests/tools/",
                 "tests/table/")),
     (r"pugixml\.hpp", ("src/table/xlsx_reader.cpp",)),
-    (r"re2/re2\.h", ("src/rocprof/metrics/kernel_filter.cpp", "src/ledger/kinds/kind_table.cpp")),
+    (r"pcre2\.h", ("src/base/regex.cpp",)),
     (r"sqlite3\.h", ("src/io/sqlite_file.cpp", "src/query/", "tests/query/",
                     "tests/bench/recording_floor.cpp")),
     (r"nlohmann/.*", ("src/json/json_text.cpp", "tests/json/")),

@@ -1,16 +1,15 @@
 #include "ledger/kinds/kind_table.h"
 
 #include <algorithm>
-#include <map>
-#include <mutex>
+#include <atomic>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
-#include <re2/re2.h>
 #include <simdjson.h>
 
 #include "base/dom_parse.h"
+#include "base/regex.h"
 #include "base/text.h"
 #include "ledger/kinds/kind_files.h"
 #include "ledger/kinds/required_literals.h"
@@ -20,9 +19,6 @@ namespace {
 
 using simdjson::dom::element;
 using simdjson::dom::object;
-
-// The memory for the states of one row; where it does not suffice RE2 goes on without them.
-constexpr std::int64_t kStatesMax = std::int64_t{1} << 20;
 
 // Of the largest that a name may give: larger ones are none.
 constexpr std::int64_t kSizeMost = std::int64_t{1} << 24;
@@ -89,15 +85,13 @@ const Precisions& AllPrecisions() {
 // What the named groups of a row found.
 class Found {
  public:
-  Found(const RE2& expression, const std::vector<re2::StringPiece>& texts)
-      : groups_(expression.NamedCapturingGroups()), texts_(texts) {}
+  Found(const Regex& expression, const RegexGroups& texts)
+      : expression_(expression), texts_(texts) {}
 
   // Empty: the row has no such group, or it found nothing.
   std::string_view Text(const char* group) const {
-    const auto at = groups_.find(group);
-    if (at == groups_.end()) return {};
-    const re2::StringPiece& text = texts_[static_cast<std::size_t>(at->second)];
-    return text.data() == nullptr ? std::string_view() : std::string_view(text.data(), text.size());
+    const auto number = expression_.GroupOf(group);
+    return number ? texts_[*number] : std::string_view();
   }
   // 0: likewise, and where a dynamic size stands as 0.
   std::int64_t Size(const char* group) const {
@@ -106,8 +100,8 @@ class Found {
   }
 
  private:
-  const std::map<std::string, int>& groups_;
-  const std::vector<re2::StringPiece>& texts_;
+  const Regex& expression_;
+  const RegexGroups& texts_;
 };
 
 // `per_thread`: elements of each array that a thread handles at least.
@@ -126,38 +120,42 @@ KernelSizes SizesOf(const Found& found, std::string_view precision, std::int64_t
 struct KindTable::Row {
   std::string_view expression;
   KernelKind answer;
-  std::vector<std::vector<std::uint32_t>> needed;  // sets of literals, of which one each occurs
+  // Ways to match: sets of literals, of which one each occurs.
+  std::vector<std::vector<std::vector<std::uint32_t>>> ways;
   int order = 0;
-  mutable std::once_flag compiled;
-  mutable std::unique_ptr<const RE2> regex;
+  mutable std::atomic<const Result<Regex>*> compiled{nullptr};
   std::int64_t per_thread = 0;
 
-  const RE2& Compiled() const {
-    std::call_once(compiled, [&] {
-      RE2::Options options(RE2::Latin1);  // any byte is a character
-      options.set_log_errors(false);
-      options.set_never_capture(expression.find("(?P<") == std::string_view::npos);
-      options.set_max_mem(kStatesMax);
-      regex = std::make_unique<const RE2>(re2::StringPiece(expression.data(), expression.size()),
-                                          options);
-    });
-    return *regex;
+  ~Row() { delete compiled.load(); }
+
+  // An expression most tables never ask: made when the first text may hold it.
+  const Result<Regex>& Compiled() const {
+    if (const auto* const made = compiled.load(std::memory_order_acquire)) return *made;
+    auto own = std::make_unique<const Result<Regex>>(Regex::Make(expression));
+    const Result<Regex>* first = nullptr;
+    if (compiled.compare_exchange_strong(first, own.get())) return *own.release();
+    return *first;  // of another thread
+  }
+
+  // By the literals that occur.
+  bool MayMatch(const std::vector<bool>& occurs) const {
+    const auto is_met = [&](const std::vector<std::uint32_t>& set) {
+      return std::any_of(set.begin(), set.end(), [&](std::uint32_t l) { return occurs[l]; });
+    };
+    return ways.empty() || std::any_of(ways.begin(), ways.end(), [&](const auto& way) {
+             return std::all_of(way.begin(), way.end(), is_met);
+           });
   }
 
   std::optional<KernelKind> Match(std::string_view text) const {
-    const RE2& expr = Compiled();
-    if (!expr.ok()) return std::nullopt;
-    const re2::StringPiece piece(text.data(), text.size());
-    const bool asks = expr.NumberOfCapturingGroups() > 0 && !expr.NamedCapturingGroups().empty();
-    std::vector<re2::StringPiece> groups(
-        asks ? static_cast<std::size_t>(expr.NumberOfCapturingGroups()) + 1 : 0);
-    if (!expr.Match(piece, 0, piece.size(), RE2::UNANCHORED, groups.data(),
-                    static_cast<int>(groups.size()))) {
+    const Result<Regex>& expr = Compiled();
+    if (!expr) return std::nullopt;
+    RegexGroups groups;
+    if (!expr->Search(text, expr->has_named_groups() ? &groups : nullptr).value_or(false))
       return std::nullopt;
-    }
     KernelKind kind = answer;
-    if (!asks) return kind;
-    const Found found(expr, groups);
+    if (groups.empty()) return kind;
+    const Found found(*expr, groups);
     if (kind.precision.empty()) kind.precision = AllPrecisions().Of(Trim(found.Text("p")));
     kind.sizes = SizesOf(found, kind.precision, per_thread);
     return kind;
@@ -171,19 +169,19 @@ KindTable::KindTable(std::span<const EmbeddedFile> files, std::string_view membe
   std::stable_sort(rows_.begin(), rows_.end(),
                    [](const auto& a, const auto& b) { return a->order < b->order; });
   for (std::uint32_t r = 0; r < rows_.size(); ++r) {
-    for (const LiteralSet& set :
+    for (const std::vector<LiteralSet>& sets :
          RequiredLiterals(texts_[texts_.Intern(LowerAscii(rows_[r]->expression))])) {
-      std::vector<std::uint32_t>& numbers = rows_[r]->needed.emplace_back();
-      for (const std::string_view literal : set)
-        numbers.push_back(literals_.Add(literal));
+      auto& way = rows_[r]->ways.emplace_back();
+      for (const LiteralSet& set : sets) {
+        std::vector<std::uint32_t>& numbers = way.emplace_back();
+        for (const std::string_view literal : set)
+          numbers.push_back(literals_.Add(literal));
+      }
+      rows_of_.resize(literals_.size());
+      for (const std::uint32_t literal : way.front())
+        rows_of_[literal].push_back(r);
     }
-    if (rows_[r]->needed.empty()) {
-      always_.push_back(r);
-      continue;
-    }
-    rows_of_.resize(literals_.size());
-    for (const std::uint32_t literal : rows_[r]->needed.front())
-      rows_of_[literal].push_back(r);
+    if (rows_[r]->ways.empty()) always_.push_back(r);
   }
   rows_of_.resize(literals_.size());
   literals_.Seal();
@@ -254,10 +252,7 @@ KernelKind KindTable::Find(std::string_view text) const {
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
   for (const std::uint32_t r : candidates) {
     const Row& row = *rows_[r];
-    const bool may_match = std::all_of(row.needed.begin(), row.needed.end(), [&](const auto& set) {
-      return std::any_of(set.begin(), set.end(), [&](std::uint32_t l) { return occurs[l]; });
-    });
-    if (!may_match) continue;
+    if (!row.MayMatch(occurs)) continue;
     if (const auto kind = row.Match(text)) return *kind;
   }
   return {};
@@ -266,7 +261,8 @@ KernelKind KindTable::Find(std::string_view text) const {
 std::string KindTable::FirstFault() const {
   if (!fault_.empty()) return fault_;
   for (const auto& row : rows_) {
-    if (!row->Compiled().ok()) return std::string(row->expression) + ": " + row->regex->error();
+    const Result<Regex>& made = row->Compiled();
+    if (!made) return std::string(row->expression) + ": " + made.error().message;
   }
   return {};
 }

@@ -116,7 +116,8 @@ KernelKind ByShape(WorkKind kind, std::string_view sub) {
           .basis = KindBasis::kLaunchShape,
           .sub = sub,
           .precision = {},
-          .library = "inductor_triton"};
+          .library = "inductor_triton",
+          .sizes = {}};
 }
 
 // Only of generated kernels without a name: there the compiler gives shared memory to what needs
@@ -197,7 +198,8 @@ KindsOfWork::KindsOfWork(const EventStore& events, const tree::CallTree& tree) :
               .basis = KindBasis::kName,
               .sub = event.kind == EventKind::kMemset ? "fill" : "copy",
               .precision = {},
-              .library = "memory_operations"};
+              .library = "memory_operations",
+              .sizes = {}};
     } else {
       kind = KindByOp(events, tree, e, &of_ops);
       if (kind.kind == WorkKind::kUnknown && of_name_.at(event.name).sub == kNoOpList) {

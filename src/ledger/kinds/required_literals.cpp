@@ -37,6 +37,17 @@ class ExpressionReader {
  public:
   explicit ExpressionReader(std::string_view text) : text_(text) {}
 
+  // Each of several with its own sets; if one has none, nothing is known.
+  std::vector<LiteralSets> Ways() {
+    std::vector<LiteralSets> ways;
+    do {
+      ways.push_back(Sequence(0));
+      if (ways.back().empty()) return {};
+    } while (Take('|'));
+    return ways;
+  }
+
+ private:
   // One of several: each must have a literal, or nothing is known.
   LiteralSets Alternatives(int depth) {
     LiteralSets first = Sequence(depth);
@@ -52,7 +63,6 @@ class ExpressionReader {
     return {std::move(any)};
   }
 
- private:
   bool AtEnd() const { return at_ >= text_.size(); }
   bool Take(char c) {
     if (AtEnd() || text_[at_] != c) return false;
@@ -153,8 +163,8 @@ class ExpressionReader {
 
 }  // namespace
 
-std::vector<LiteralSet> RequiredLiterals(std::string_view lower_expression) {
-  return ExpressionReader(lower_expression).Alternatives(0);
+std::vector<std::vector<LiteralSet>> RequiredLiterals(std::string_view lower_expression) {
+  return ExpressionReader(lower_expression).Ways();
 }
 
 }  // namespace jarvis::ledger

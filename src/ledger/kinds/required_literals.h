@@ -10,11 +10,10 @@ namespace jarvis::ledger {
 using LiteralSet = std::vector<std::string_view>;
 inline constexpr std::size_t kLiteralMin = 3;
 
-// Sets of which every match has a literal each, whatever the case of its letters; the set that
-// tells most comes first. Empty: nothing is known. Views of the expression. REQUIRES: a valid RE2
-// expression, its letters in lower case (which changes what it matches, and not what is said here).
-// RE2 offers the same (re2::FilteredRE2), but only of expressions that it has compiled, and
-// compiling is what this avoids.
-std::vector<LiteralSet> RequiredLiterals(std::string_view lower_expression);
+// The ways in which it can match, its alternatives: every match of one has a literal of each of its
+// sets, whatever the case of its letters; the set that tells most comes first. Empty: of one of
+// them nothing is known. Views of the expression. REQUIRES: a valid expression, its letters in
+// lower case (which changes what it matches, and not what is said here).
+std::vector<std::vector<LiteralSet>> RequiredLiterals(std::string_view lower_expression);
 
 }  // namespace jarvis::ledger

@@ -129,8 +129,10 @@ void AddChanges(std::vector<KernelRow>* rows) {
 Result<std::vector<KernelRow>> KernelRows(const Capture& capture, const GroupOptions& options,
                                           Job& job) {
   std::vector<bool> wanted;
-  for (const std::string& kernel : capture.kernels)
-    wanted.push_back(options.filter.Takes(kernel));
+  for (const std::string& kernel : capture.kernels) {
+    JV_ASSIGN(const bool takes, options.filter.Takes(kernel));
+    wanted.push_back(takes);
+  }
   const bool dispatches = options.by == GroupBy::kDispatch;
   std::map<KernelKey, Refs> groups;
   std::size_t number = 0;

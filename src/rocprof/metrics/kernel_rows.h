@@ -55,7 +55,8 @@ struct KernelRow {
 };
 
 // By config, rank, then time, the longest first (kDispatch: in the order of the files).
-// Errors: kCancelled, kTooLarge for more than kDispatchRowsMax dispatches one by one.
+// Errors: kCancelled, kTooLarge for more than kDispatchRowsMax dispatches one by one, those of the
+// filter.
 Result<std::vector<KernelRow>> KernelRows(const Capture& capture, const GroupOptions& options,
                                           Job& job);
 
