@@ -64,6 +64,9 @@ TEST_CASE("workers that are waited for deliver no sooner for being asked sooner"
   const Loaded fed = Fed(5000, kWorkers);
   // Ten kernels half as long: nothing, but behind the last batch.
   CHECK(saved(fed, {Scaled(fed, "k", 0.5)}) == doctest::Approx(0.15).epsilon(0.1));
+  // As long each time, and not for long: a batch that lay ready was handed over.
+  const Loaded ready = Fed(1400, kWorkers);
+  CHECK(saved(ready, {Scaled(ready, "k", 0.5)}) == doctest::Approx(1.5).epsilon(0.1));
   // A process that loads by itself begins as much sooner.
   const Loaded itself = Fed(5000, kItself);
   CHECK(saved(itself, {Scaled(itself, "k", 0.5)}) == doctest::Approx(1.5).epsilon(0.1));

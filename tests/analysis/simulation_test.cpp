@@ -220,26 +220,27 @@ TEST_CASE("one silence that ends with a kernel is no proof of a wait") {
 
 TEST_CASE("backward runs on another thread, and each waits for the other") {
   // Five turns: forward 300 on the main thread, 60 us of handing over, backward 400 on the other,
-  // 60 us back. The kernels are short: the host is all.
-  Machine machine;
-  for (int i = 0; i < 5; ++i) {
-    machine.On(kMain);
-    for (int op = 0; op < 6; ++op)
-      machine.Host(50).Launch("f", 5);
-    machine.HandOver(kBackward);
-    for (int op = 0; op < 8; ++op)
-      machine.Host(50, "autograd::engine::evaluate_function: AddBackward0").Launch("b", 5);
-    machine.HandOver(kMain);
+  // 60 us back. The kernels are short: the host is all. Older versions name the nodes alone.
+  for (const char* node : {"autograd::engine::evaluate_function: AddBackward0", "AddBackward0"}) {
+    Machine machine;
+    for (int i = 0; i < 5; ++i) {
+      machine.On(kMain);
+      for (int op = 0; op < 6; ++op)
+        machine.Host(50).Launch("f", 5);
+      machine.HandOver(kBackward);
+      for (int op = 0; op < 8; ++op)
+        machine.Host(50, node).Launch("b", 5);
+      machine.HandOver(kMain);
+    }
+    machine.Host(10).Sync();
+    const Loaded loaded = machine.Recorded();
+    const Simulation simulation = SimulationOf(loaded);
+    const std::uint32_t backward = loaded.events()[loaded.Find(node)].track;
+    const double saved =
+        SavedMs(simulation, ScaleHost{{{backward, 0, 1'000'000'000'000}}, 0.5, false});
+    // Half of 5 x 8 x 50 us; without the hand-overs the main thread would not have noticed.
+    CHECK(saved == doctest::Approx(1.0).epsilon(0.03));
   }
-  machine.Host(10).Sync();
-  const Loaded loaded = machine.Recorded();
-  const Simulation simulation = SimulationOf(loaded);
-  const std::uint32_t backward =
-      loaded.events()[loaded.Find("autograd::engine::evaluate_function: AddBackward0")].track;
-  const double saved =
-      SavedMs(simulation, ScaleHost{{{backward, 0, 1'000'000'000'000}}, 0.5, false});
-  // Half of 5 x 8 x 50 us; without the hand-overs the main thread would not have noticed.
-  CHECK(saved == doctest::Approx(1.0).epsilon(0.03));
 }
 
 TEST_CASE("a full launch queue holds the host up") {

@@ -19,7 +19,9 @@
 namespace jarvis::analysis {
 namespace {
 
-constexpr std::int64_t kArrivalWaitNs = 1'000'000;  // less is what handing over a batch takes
+// Of a batch from the workers: what is waited beyond handing it over, which takes as long each
+// time and no longer than that.
+constexpr std::int64_t kArrivalWaitNs = 1'000'000, kHandOverMostNs = 3'000'000;
 
 using trace::Event;
 using trace::EventIndex;
@@ -210,15 +212,24 @@ class Collector {
       thread.calls.push_back(i);
       if (launches_[call.event]) ++thread.launches;
     }
-    trace::ByName<bool> from_workers(events_, IsWaitForWorkers);
+    struct NameFacts {
+      bool autograd = false, from_workers = false;
+    };
+    trace::ByName<NameFacts> facts(events_, [](std::string_view name) {
+      return NameFacts{IsAutogradNode(name), IsWaitForWorkers(name)};
+    });
+    std::vector<std::pair<EventIndex, HostThread*>> batches;
     for (EventIndex e = 0; e < events_.size(); ++e) {
       const Event& event = events_[e];
       if (!tree::IsHost(event.kind) || !Counts(e) || place[event.track] == kNoPlace) continue;
       HostThread& thread = out_.threads[place[event.track]];
       AddActivity(e, &thread);
-      if (event.dur_ns >= kArrivalWaitNs && from_workers.Of(e))
-        thread.arrivals.push_back(out_.Micros(event.end_ns()));
+      if (trace::IsLaunchCall(event.kind) || event.kind == EventKind::kPythonFunction) continue;
+      const NameFacts& of = facts.Of(e);
+      if (of.autograd && event.kind == EventKind::kCpuOp) ++thread.autograd_nodes;
+      if (of.from_workers) batches.emplace_back(e, &thread);
     }
+    AddArrivals(batches);
     for (HostThread& thread : out_.threads) {
       RunSort(thread.activity, std::less<>());
       RunSort(thread.arrivals, std::less<>());
@@ -227,6 +238,16 @@ class Collector {
       RunSort(thread.in_calls, [](const auto& a, const auto& b) {
         return std::tie(a.start, a.end) < std::tie(b.start, b.end);
       });
+    }
+  }
+
+  void AddArrivals(const std::vector<std::pair<EventIndex, HostThread*>>& batches) const {
+    std::int64_t wait = kHandOverMostNs;
+    for (const auto& [batch, thread] : batches)
+      wait = std::min(wait, events_[batch].dur_ns + kArrivalWaitNs);
+    for (const auto& [batch, thread] : batches) {
+      if (events_[batch].dur_ns >= wait)
+        thread->arrivals.push_back(out_.Micros(events_[batch].end_ns()));
     }
   }
 
@@ -239,10 +260,6 @@ class Collector {
     if (event.kind != EventKind::kPythonFunction)
       thread->last_end = std::max(thread->last_end, end);
     if (trace::IsLaunchCall(event.kind)) thread->in_calls.push_back({begin, end});
-    if (event.kind == EventKind::kCpuOp &&
-        events_.name(e).starts_with("autograd::engine::evaluate_function")) {
-      ++thread->autograd_nodes;
-    }
   }
 
   void LinkWorks() {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/attribution/module_paths.h"
+#include "analysis/host/host_names.h"
 #include "base/text.h"
 #include "findings/one/host_cause.h"
 #include "findings/one/structure_maker.h"
@@ -73,9 +74,10 @@ class RepeatedWorkFinder {
     for (const EventIndex e : tree_.preorder()) {
       const EventIndex up = tree_.parent(e);
       if (events_[e].kind != trace::EventKind::kCpuOp || up == kNoEvent) continue;
-      if (events_.args_of(e).sequence == trace::kAbsent || !IsAutogradNode(events_.name(up)))
+      if (events_.args_of(e).sequence == trace::kAbsent ||
+          !analysis::IsAutogradNode(events_.name(up)))
         continue;
-      if (IsAutogradNode(events_.name(e))) continue;
+      if (analysis::IsAutogradNode(events_.name(e))) continue;
       forward[up].push_back(e);
       if (IsForwardOp(events_.name(e))) certain.insert(up);
     }
@@ -87,11 +89,6 @@ class RepeatedWorkFinder {
       return x.events.front() < y.events.front();
     });
     return found;
-  }
-
-  static bool IsAutogradNode(std::string_view name) {
-    if (name.starts_with("autograd::engine::evaluate_function")) return true;
-    return !name.starts_with("aten::") && name.find("Backward") != std::string_view::npos;
   }
 
   static bool IsForwardOp(std::string_view name) {
