@@ -81,6 +81,39 @@ TEST_CASE("workers that are waited for deliver no sooner for being asked sooner"
         doctest::Approx(1.5).epsilon(0.1));
 }
 
+// Ten rounds of an upload behind the kernel of the round before, the wait for it, 200 us of the
+// host, and a kernel of 300. The wait is in the op that uploads, or in the program.
+Loaded Uploaded(bool op_waits) {
+  TraceText text;
+  double at = 0, free = 0;
+  for (int i = 0; i < 10; ++i) {
+    const double copied = std::max(at + 10, free + 1) + 50;
+    const double waited = copied + 12;
+    text.Op("aten::copy_", at, (op_waits ? waited : copied + 3) - at + 1)
+        .Runtime("cudaMemcpyAsync", at + 1, copied + 2 - at - 1, 3 * i + 1)
+        .Memcpy("Memcpy HtoD (Pageable -> Device)", copied - 50, 50, 3 * i + 1)
+        .Runtime("cudaStreamSynchronize", copied + 5, 7, 3 * i + 2);
+    at = waited + 200;
+    text.Op("aten::mm", at, 8).Runtime("cudaLaunchKernel", at + 1, 4, 3 * i + 3);
+    text.Kernel("k", at + 8, 300, 3 * i + 3);
+    free = at + 308;
+    at += 20;
+  }
+  text.Runtime("cudaDeviceSynchronize", at, free + 5 - at, 1000);
+  return Load(text);
+}
+
+TEST_CASE("an op that waits for its upload no longer does with pinned memory") {
+  const auto saved = [](const Loaded& loaded) {
+    return SavedMs(SimulationOf(loaded),
+                   PinCopies{GpuWorkNamed(loaded, "Memcpy HtoD (Pageable -> Device)")});
+  };
+  // The next kernel is launched while the one before runs: nine times 200 us and more.
+  CHECK(saved(Uploaded(true)) > 1.8);
+  // A wait of the program stays.
+  CHECK(saved(Uploaded(false)) < 0.2);
+}
+
 TEST_CASE("stretches of the host may come in any order and lie anywhere") {
   Machine machine;
   for (int i = 0; i < 200; ++i)

@@ -218,9 +218,10 @@ class Applier {
     }
   }
 
-  // The host no longer stages an upload nor waits for it.
+  // The host no longer stages an upload nor waits for it, in its call or right after it.
   void ReleaseUpload(std::uint32_t work) {
     const std::uint32_t call = recorded_.works[work].call;
+    if (recorded_.calls[call].then_sync != kNoPlace) RemoveCall(recorded_.calls[call].then_sync);
     if (waits_.by_call[call].kind != WaitKind::kCopy) return;
     const std::uint32_t own = EdgeOf(graph_.call_end[call], EdgeKind::kHostCall);
     if (own == kNoPlace) return;

@@ -208,6 +208,9 @@ class Collector {
         // A call that seems to end in the next one ended before it: times were rounded.
         HostCall& last = out_.calls[thread.calls.back()];
         if (last.end > call.begin && last.end < call.end) last.end = call.begin;
+        if (last.role == CallRole::kCopy && call.role == CallRole::kStreamWait &&
+            AreOfOneOp(last, call))
+          last.then_sync = i;
       }
       thread.calls.push_back(i);
       if (launches_[call.event]) ++thread.launches;
@@ -239,6 +242,12 @@ class Collector {
         return std::tie(a.start, a.end) < std::tie(b.start, b.end);
       });
     }
+  }
+
+  bool AreOfOneOp(const HostCall& a, const HostCall& b) const {
+    const EventIndex op = tree_.parent(a.event);
+    return op != trace::kNoEvent && op == tree_.parent(b.event) &&
+           events_[op].kind == EventKind::kCpuOp;
   }
 
   void AddArrivals(const std::vector<std::pair<EventIndex, HostThread*>>& batches) const {

@@ -39,7 +39,8 @@ struct HostCall {
   StringId name = 0;
   trace::EventIndex event = trace::kNoEvent;
   CallRole role = CallRole::kOther;
-  bool graph = false;         // launches a recorded graph
+  std::uint32_t then_sync = kNoPlace;  // of a copy: the call by which the same op waits for it
+  bool graph = false;                  // launches a recorded graph
   bool returns_late = false;  // of copies: the API says that it returns when the copy is done
 
   double duration() const { return end - begin; }

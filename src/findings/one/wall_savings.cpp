@@ -108,7 +108,27 @@ class WallAsker {
     for (const trace::EventIndex copy : MovingWork(finding)) {
       if (!scope_.IsForeign(copy)) pin.copies.push_back(copy);
     }
-    return WayOut{InScope({pin}), 1, 1, MovedMs(finding)};
+    WayOut way{InScope({pin}), 1, 1, MovedMs(finding)};
+    // A host that is held up no longer saves more than the copies take, where it shows alone.
+    const double saved_ms = std::max(0.0, simulation_.Saved(given(), way.changes));
+    *way.cap_ms += std::min(saved_ms, UploadingMs(way.changes));
+    return way;
+  }
+  // How long the host stands in the calls of uploads that no longer hold it up.
+  double UploadingMs(const Changes& changes) const {
+    const analysis::RecordedWork& recorded = simulation_.recorded();
+    double us = 0;
+    for (const analysis::Change& change : changes) {
+      const auto* const pin = std::get_if<analysis::PinCopies>(&change);
+      if (pin == nullptr) continue;
+      for (const trace::EventIndex copy : pin->copies) {
+        const std::uint32_t work = recorded.WorkAt(copy);
+        if (work == analysis::kNoPlace || !recorded.works[work].from_host) continue;
+        const std::uint32_t call = recorded.works[work].call;
+        if (call != analysis::kNoPlace) us += recorded.calls[call].duration();
+      }
+    }
+    return us / 1000;
   }
   // What nothing hides of it: of several GPUs the wall time, not the sum.
   double MovedMs(const Finding& finding) const {
