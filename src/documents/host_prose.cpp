@@ -435,8 +435,11 @@ std::optional<double> BatchTimes(const findings::Analysis& analysis) {
   constexpr double kBusyMax = 30;  // percent of the base
   const findings::WallBase& wall = analysis.wall;
   const double busy_ms = static_cast<double>(analysis.base.balance.busy_ns()) / 1e6;
+  // Where nothing tells a batch, calls one after the other are what could be put together.
+  constexpr std::size_t kCallsMin = 3;
   const bool inference = !analysis.context.training && !analysis.context.IsServer() &&
-                         analysis.workload[findings::WorkloadPart::kBatch].known();
+                         (analysis.workload[findings::WorkloadPart::kBatch].known() ||
+                          analysis.base.count >= kCallsMin);
   if (!inference || !wall.known || wall.gpu_floor_ms <= 0) return {};
   if (analysis.base.Percent(busy_ms) >= kBusyMax || wall.host_floor_ms < 2 * wall.gpu_floor_ms)
     return {};

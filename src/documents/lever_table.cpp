@@ -1,6 +1,7 @@
 #include "documents/lever_table.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -214,6 +215,22 @@ const findings::Finding* HostLever(const std::vector<ActionGroup>& groups) {
   return nullptr;
 }
 
+// The row that takes its saving: the first that is about most of its kernels, else the host's.
+const findings::Finding* InsteadOf(const findings::Analysis& analysis,
+                                   const std::vector<ActionGroup>& groups,
+                                   const findings::Finding& host,
+                                   const findings::Finding& finding) {
+  if (finding.host != nullptr) return &host;
+  const std::vector<trace::EventIndex> own = analysis.WorkOf(finding);
+  for (const ActionGroup& group : groups) {
+    std::vector<trace::EventIndex> same, others = analysis.WorkOf(*group.front());
+    std::set_intersection(own.begin(), own.end(), others.begin(), others.end(),
+                          std::back_inserter(same));
+    if (2 * same.size() > own.size()) return group.front();
+  }
+  return &host;
+}
+
 // A row about no finding.
 FixRow Beside(char path, std::string action, std::string because, std::string alone,
               std::string after) {
@@ -319,14 +336,16 @@ std::vector<FixRow> FixRows(const findings::Analysis& analysis, const TextEdits&
       out.push_back(BatchRow(analysis, *times));
   }
   if (out.empty()) return out;
-  if (const findings::Finding* host = HostLever(groups)) {
-    constexpr std::size_t kInsteadMax = 2;
-    std::size_t told = 0;
-    for (std::size_t i = cards; i < analysis.findings.size() && told < kInsteadMax; ++i) {
-      if (!IsInstead(analysis, analysis.findings[i])) continue;
-      out.push_back(rows.Instead(*host, analysis.findings[i]));
-      ++told;
-    }
+  const findings::Finding* const host = HostLever(groups);
+  if (const auto times = host == nullptr ? BatchTimes(analysis) : std::nullopt)
+    out.push_back(BatchRow(analysis, *times));
+  constexpr std::size_t kInsteadMax = 2;
+  std::size_t told = 0;
+  for (std::size_t i = cards; i < analysis.findings.size() && told < kInsteadMax; ++i) {
+    const findings::Finding& finding = analysis.findings[i];
+    if (host == nullptr || !IsInstead(analysis, finding)) continue;
+    out.push_back(rows.Instead(*InsteadOf(analysis, groups, *host, finding), finding));
+    ++told;
   }
   if (auto uncovered = UncoveredRow(analysis)) out.push_back(std::move(*uncovered));
   const std::string dash(kAbsentText);
