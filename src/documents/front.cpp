@@ -149,6 +149,8 @@ std::string WaySaves(const FixRow& row, const FixWay& way) {
   if (way.saves.empty()) return {};
   const bool first = &way == &row.ways.front();
   if (!first) return Saves(way.saves);
+  if (row.alone == way.saves && row.after.find('%') == std::string::npos)
+    return Say(phrases::front::kSavesBoth, {{"alone", row.alone}, {"after", row.after}});
   const bool told = row.after.find(way.saves) != std::string::npos;
   return told ? Saves(row.after) : SavesOnTop(row, way.saves);
 }

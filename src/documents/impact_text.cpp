@@ -99,6 +99,11 @@ bool HostSetsPaceAfter(const findings::Analysis& analysis, double saved_ms) {
   return analysis.wall.host_floor_ms >= kNearly * (analysis.wall.wall_ms - saved_ms);
 }
 
+bool TellsJoint(const findings::Analysis& analysis, const findings::Finding& finding) {
+  return finding.bound_ms && finding.joint_ms && *finding.joint_ms > *finding.bound_ms &&
+         HostSetsPaceAfter(analysis, *finding.bound_ms);
+}
+
 double BoundOfAction(const findings::Finding& finding, bool path_b) {
   const std::vector<findings::Remedy>& path = path_b ? finding.path_b : finding.path_a;
   return *finding.bound_ms * (path.empty() ? 1 : findings::Info(path.front().advice).most);

@@ -18,10 +18,12 @@ bool ShowsLater(const findings::Finding& finding);
 bool HostSetsPaceAfter(const findings::Analysis& analysis, double saved_ms);
 // What makes kernels faster where the host sets the pace; of a finding that ShowsLater.
 std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding);
-// Whether all that is known is what it could save at most, which is in no sum.
+// Whether more would go if the host took no time: it sets the pace once communication is gone.
+bool TellsJoint(const findings::Analysis& analysis, const findings::Finding& finding);
 // The bound of a finding that has no saving, as far as the way out that is told first reaches.
 // REQUIRES: finding.bound_ms.
 double BoundOfAction(const findings::Finding& finding, bool path_b);
+// Whether all that is known is what it could save at most, which is in no sum.
 bool IsBound(const findings::Finding& finding);
 // What it saves of the wall time once what is ranked before it is done; where wall time is not
 // known, of GPU time. `additional_ms`: of GPU time, what it adds to the findings before it; null:

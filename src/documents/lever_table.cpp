@@ -18,6 +18,7 @@
 #include "documents/report_parts.h"
 #include "documents/time_parts.h"
 #include "findings/one/advice_rules.h"
+#include "findings/one/wall_classes.h"
 #include "findings/one/wall_plan.h"
 #include "phrases/ids/base.h"
 #include "phrases/phrase.h"
@@ -52,6 +53,7 @@ class LeverRows {
  private:
   bool HasJoint(const findings::Finding& finding) const;
   std::vector<FixWay> Ways(const findings::Finding& finding, const FindingText& words) const;
+  std::vector<FixWay> WaysOfExchange(const findings::Finding& finding) const;
   std::string WhyWide(const findings::Finding& finding) const;
   FindingText WordsOf(const findings::Finding& finding) const {
     return TextOf(analysis_, finding, edits_);
@@ -152,9 +154,27 @@ FixRow LeverRows::Row(const findings::Finding& finding) const {
   return row;
 }
 
+// Where ranks wait for each other, what hides transfer is a way of its own.
+std::vector<FixWay> LeverRows::WaysOfExchange(const findings::Finding& finding) const {
+  if (!IsBound(finding) || finding.path_a.size() < 2 ||
+      finding.path_a.front().advice != findings::Advice::kBalanceExchange)
+    return {};
+  const double hidden_ms = std::min(finding.OwnMs(), findings::MostHidden(analysis_, finding));
+  std::vector<FixWay> ways;
+  for (const findings::Remedy& remedy : finding.path_a) {
+    const bool balances = remedy.advice == findings::Advice::kBalanceExchange;
+    const double most_ms = balances ? *finding.bound_ms : hidden_ms;
+    ways.push_back({'A', FirstClause(AdviceSentence(analysis_, remedy)),
+                    fmt::format("at most {} ({})", EachMs(analysis_, most_ms),
+                                SavingShare(analysis_, most_ms))});
+  }
+  return ways;
+}
+
 // The recommended one first; both only where both are ways and unlike.
 std::vector<FixWay> LeverRows::Ways(const findings::Finding& finding,
                                     const FindingText& words) const {
+  if (std::vector<FixWay> ways = WaysOfExchange(finding); !ways.empty()) return ways;
   FixWay a{'A', FirstClause(words.path_a), {}}, b{'B', FirstClause(words.path_b), {}};
   const bool both =
       finding.wall_a && finding.wall_b && words.way_a && words.way_b && a.action != b.action;

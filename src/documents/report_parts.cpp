@@ -225,7 +225,7 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   }
   if (finding.bound_ms)
     table.Row({"Saving if all of it went", "at most " + EachMs(analysis, *finding.bound_ms)});
-  if (finding.joint_ms)
+  if (TellsJoint(analysis, finding))
     table.Row(
         {"And the host were not the bottleneck", "at most " + EachMs(analysis, *finding.joint_ms)});
   AddFacts(analysis, finding, &table);
@@ -286,7 +286,7 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
         fmt::format("at most {} ({})", EachMs(analysis, *finding.bound_ms),
                     SavingShare(analysis, *finding.bound_ms)));
   }
-  if (finding.joint_ms)
+  if (TellsJoint(analysis, finding))
     add("And the host were not the bottleneck", "at most " + EachMs(analysis, *finding.joint_ms));
   const findings::WallSaving* best = findings::BestWall(finding);
   if (best == nullptr && finding.savings_ms) {

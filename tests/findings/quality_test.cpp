@@ -137,7 +137,8 @@ TEST_CASE("one rank of several is told with what it cannot tell; a world of one 
 }
 
 TEST_CASE("calls that take many times the shortest wait for others; calls of one length do not") {
-  const auto told = [](const auto& us_of) {
+  Advice first = Advice::kNoneKnown;  // to do about it
+  const auto told = [&](const auto& us_of) {
     TraceText text;
     double at = 0;
     for (int i = 0; i < 40; ++i) {
@@ -150,12 +151,18 @@ TEST_CASE("calls that take many times the shortest wait for others; calls of one
     const Analyzed one = Analyze(text);
     const Quality* q = one.Quality("one_rank");
     REQUIRE(q != nullptr);
+    const Finding* exchange = one.Find("multi_kernel", "communication");
+    REQUIRE(exchange != nullptr);
+    REQUIRE_FALSE(exchange->path_a.empty());
+    first = exchange->path_a.front().advice;
     return q->consequence;
   };
   const std::string waits = told([](int i) { return i == 7 ? 90.5 : 500.5 + 20 * i; });
   CHECK(waits.find("beyond the shortest is probably waiting") != std::string::npos);
+  CHECK(first == Advice::kBalanceExchange);
   const std::string alike = told([](int i) { return 100.5 + i % 3; });
   CHECK(alike.find("probably waiting") == std::string::npos);
+  CHECK(first == Advice::kOverlapMicroBatches);
   const std::string twice = told([](int i) { return 100.5 + 100 * (i % 2); });
   CHECK(twice.find("probably waiting") == std::string::npos);
 }

@@ -389,6 +389,12 @@ TEST_CASE("ways for communication fit to what is exposed") {
   REQUIRE(halves.a.size() == 2);
   CHECK(halves.a.front().advice == Advice::kOverlapMicroBatches);
   CHECK(Has(halves.a, Advice::kBalanceExchange));
+  // What hides transfer hides no waiting.
+  ExposedCollectives waiting = replayed;
+  waiting.waits = true;
+  const Ways balanced = WaysForCommunication(context, waiting);
+  REQUIRE(balanced.a.size() == 2);
+  CHECK(balanced.a.front().advice == Advice::kBalanceExchange);
   context.engine = Engine::kSglang;
   CHECK(Has(WaysForCommunication(context, replayed).b, Advice::kOverlapMicroBatchesSglang));
   CHECK_FALSE(Has(WaysForCommunication(context, {"allreduce", false, true}).b,

@@ -70,6 +70,43 @@ TraceText Stretches(std::initializer_list<double> silent_ms) {
   return text;
 }
 
+// A pass of twenty blocks of eighty launches, one every 30 us, behind a wait for all before.
+// The first kernels of a block take `first_us`, the others `us`.
+Analyzed Blocks(double first_us, double us) {
+  constexpr int kBlocks = 20, kLaunches = 80, kFirst = 6;
+  TraceText text;
+  double at = 0, free = 0;
+  int correlation = 0;
+  for (int block = 0; block < kBlocks; ++block) {
+    const double back = std::max(at + 5, free + 5);
+    text.Op("aten::to", at, back - at + 1)
+        .Runtime("cudaStreamSynchronize", at + 1, back - at - 1, ++correlation);
+    at = back + 10;
+    for (int i = 0; i < kLaunches; ++i, at += 30) {
+      const double start = std::max(at + 8, free + 1);
+      const double took = i < kFirst ? first_us : us;
+      text.OpWithKernel("aten::mul", at, 20, "k", start, took, ++correlation);
+      free = start + took;
+    }
+  }
+  text.Annotation("ProfilerStep#1", 0, std::max(at, free));
+  return Analyze(text);
+}
+
+TEST_CASE("idle time later on, for the lead that a wait cost, is that of the wait") {
+  // The host needs 2400 us for a block, the GPU 4470: it would be ahead.
+  const Analyzed lost = Blocks(5, 60);
+  const HostCause& cause = CauseOf(lost, "synchronisation");
+  CHECK(cause.count == 19);
+  CHECK(cause.idle_ms > cause.behind_ms + 19 * 5 * 0.02);
+  CHECK(lost.Find("cpu_idle", "launch_bound") == nullptr);
+  // Here it is late whatever it waits for, and waits for next to nothing.
+  const Analyzed slow = Blocks(5, 10);
+  const Finding* launches = slow.Find("cpu_idle", "launch_bound");
+  REQUIRE(launches != nullptr);
+  CHECK(launches->host->idle_ms > 10);
+}
+
 TEST_CASE("a series of idle stretches is not cut where they grow shorter") {
   const Analyzed one = Analyze(Stretches({30, 20, 10, 6, 3, 1.5, 0.7}));
   const HostCause& cause = CauseOf(one, "host_section");

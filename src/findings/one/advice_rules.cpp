@@ -258,6 +258,8 @@ Ways WaysForCommunication(const WorkContext& context, const ExposedCollectives& 
     if (exposed.issued) {
       AddOnce(&ways.a, Advice::kOverlapCommunication);
     } else {
+      // What hides transfer hides no waiting.
+      if (exposed.waits) AddOnce(&ways.a, Advice::kBalanceExchange);
       AddOnce(&ways.a, Advice::kOverlapMicroBatches);
       AddOnce(&ways.a, Advice::kBalanceExchange);
     }

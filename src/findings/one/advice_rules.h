@@ -33,6 +33,7 @@ struct ExposedCollectives {
   bool fp32 = false;         // the longest sends fp32
   bool mostly_hidden = false;
   bool issued = true;  // by an op that could go on without it: not in a replay, not a server's own
+  bool waits = false;  // much of it is waiting for other ranks, by calls that are equal
 };
 Ways WaysForCommunication(const WorkContext& context, const ExposedCollectives& exposed);
 

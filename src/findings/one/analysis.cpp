@@ -293,7 +293,7 @@ class Analyzer {
     std::vector<Finding> host = simulated ? FindHost() : IdleFindings(out_);
     if (host.empty() && !out_.idle.reliable) host = IdleFindings(out_);
     LeaveCompilingToChains(&host);
-    std::vector<Finding> multi = MultiKernelFindings(out_, frames_->frames.base_steps());
+    std::vector<Finding> multi = MultiKernelFindings(trace_, out_, frames_->frames.base_steps());
     if (out_.cpu) host = CpuFindings(*out_.cpu, out_.base, out_.context);
     DropToldCopies(&multi);
     AddStructures(std::move(structures_), out_.totals.window_ms, &multi);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -25,25 +26,41 @@ bool IsSpread(const analysis::LoneKind& kind) {
   return kind.calls >= kManyCalls && kind.median_ns >= kFar * kind.shortest_ns;
 }
 
+// A barrier moves nothing, and stages of a pipeline wait for one another in equal steps.
+bool MovesEqually(const analysis::LoneKind& kind) {
+  constexpr std::int64_t kLeastCalls = 8;
+  return kind.calls >= kLeastCalls && kind.shortest_ns > 0 &&
+         kind.family != analysis::CommFamily::kBarrier &&
+         kind.family != analysis::CommFamily::kPointToPoint;
+}
+
+std::vector<analysis::LoneKind> KindsOf(const session::LoadedTrace& trace) {
+  Job job;
+  const auto digests = analysis::DigestCollectives(trace.trace(), trace.tree(), job);
+  if (!digests || digests->size() != 1) return {};
+  return analysis::LookAtLoneRank(digests->front());
+}
+
 }  // namespace
+
+std::optional<double> WaitingMs(const session::LoadedTrace& trace) {
+  std::int64_t waiting_ns = 0;
+  for (const analysis::LoneKind& kind : KindsOf(trace)) {
+    if (MovesEqually(kind) && IsSpread(kind))
+      waiting_ns += kind.total_ns - kind.calls * kind.shortest_ns;
+  }
+  if (waiting_ns <= 0) return std::nullopt;
+  return static_cast<double>(waiting_ns) / 1e6;
+}
 
 std::optional<std::string> EqualCallsText(const session::LoadedTrace& trace) {
   constexpr double kAlike = 1.25;  // median over shortest
   constexpr double kOutstands = 3;
-  constexpr std::int64_t kLeastCalls = 8;
-  Job job;
-  const auto digests = analysis::DigestCollectives(trace.trace(), trace.tree(), job);
-  if (!digests || digests->size() != 1) return std::nullopt;
-  const auto kinds = analysis::LookAtLoneRank(digests->front());
+  const std::vector<analysis::LoneKind> kinds = KindsOf(trace);
   const auto most = std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
     return a.total_ns < b.total_ns;
   });
-  if (most == kinds.end() || most->calls < kLeastCalls || most->shortest_ns <= 0)
-    return std::nullopt;
-  // A barrier moves nothing, and stages of a pipeline wait for one another in equal steps.
-  if (most->family == analysis::CommFamily::kBarrier ||
-      most->family == analysis::CommFamily::kPointToPoint)
-    return std::nullopt;
+  if (most == kinds.end() || !MovesEqually(*most)) return std::nullopt;
   if (IsSpread(*most)) {
     return fmt::format(
         "The {} calls of {} take {} to {}, median {}: what they take beyond the shortest is "

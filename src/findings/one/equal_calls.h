@@ -13,4 +13,8 @@ namespace jarvis::findings {
 // can be waits; where most take many times the shortest, most of it is waiting. Absent: neither.
 std::optional<std::string> EqualCallsText(const session::LoadedTrace& trace);
 
+// What equal calls take beyond the shortest of them, in ms, where most take many times that: of all
+// such kinds of one rank. Absent: there are none.
+std::optional<double> WaitingMs(const session::LoadedTrace& trace);
+
 }  // namespace jarvis::findings

@@ -195,4 +195,14 @@ CaptureText CaptureWords(const session::LoadedTrace& trace, const analysis::Host
   return text;
 }
 
+std::vector<analysis::Change> LaunchedAsGraphs(const IntervalSet<std::int64_t>& spans) {
+  constexpr std::size_t kSpansMax = 32;
+  std::vector<analysis::Change> changes;
+  if (spans.size() > kSpansMax)
+    return {analysis::GraphLaunches{spans.front().start, spans.back().end}};
+  for (const Interval<std::int64_t>& span : spans)
+    changes.emplace_back(analysis::GraphLaunches{span.start, span.end});
+  return changes;
+}
+
 }  // namespace jarvis::findings

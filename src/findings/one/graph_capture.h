@@ -2,9 +2,13 @@
 // capture survives, and copies from the host.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "analysis/host/host_summary.h"
+#include "analysis/simulation/change.h"
+#include "base/interval.h"
 #include "findings/one/time_scope.h"
 #include "findings/one/work_context.h"
 #include "session/loaded_trace.h"
@@ -24,5 +28,9 @@ struct CaptureText {
 CaptureText CaptureWords(const session::LoadedTrace& trace, const analysis::HostSummary& host,
                          const session::TraceFrames& frames, const TimeScope& scope,
                          const WorkContext& context);
+
+// Launches of each span as a graph: one pass of the simulation each, so that of very many spans it
+// is all between the first and the last.
+std::vector<analysis::Change> LaunchedAsGraphs(const IntervalSet<std::int64_t>& spans);
 
 }  // namespace jarvis::findings

@@ -374,8 +374,12 @@ class HostFindingMaker {
       cause.small_kernels = cause.small_kernels || phase.launch_ms > phase.sync_ms / 2;
       late.insert(late.end(), phase.gaps.begin(), phase.gaps.end());
     }
-    cause.idle_ms += late_ms;
+    // Phases that wait often are told with all of their late launches.
+    for (const IdlePhase& phase : ledger_.phases)
+      found.lead_ms -= phase.waits_often() ? phase.lead_ms : 0;
+    cause.idle_ms += late_ms + std::max(0.0, found.lead_ms);
     if (!AreMany(cause)) return;
+    lead_told_ = true;
     late = Subtract(Union(std::move(late)), checked);
     cause.changes = {std::move(found.waits)};
     if (!late.empty() || !found.read_gpu.events.empty()) cause.least = cause.changes;
@@ -461,12 +465,13 @@ class HostFindingMaker {
                           phase.kind == analysis::PhaseKind::kLoader ||
                           (IsOptimizer(phase) && !e_.context.foreach_optimizer);
       if (others || phase.launch_ms <= 0) continue;
-      cause.idle_ms += phase.launch_ms;
+      const double launch_ms = phase.launch_ms - (lead_told_ ? phase.lead_ms : 0);
+      cause.idle_ms += launch_ms;
       cause.early_ms += phase.early_ms;
       cause.until_ms = std::max(cause.until_ms, phase.early_until_ms);
       cause.count += phase.launches;
       idle_launches += phase.idle_launches;
-      cause.total_ms += phase.launch_ms;
+      cause.total_ms += launch_ms;
       spans.insert(spans.end(), phase.spans.begin(), phase.spans.end());
       gaps.insert(gaps.end(), phase.gaps.begin(), phase.gaps.end());
       if (most == nullptr || phase.launch_ms > most->launch_ms) most = &phase;
@@ -489,7 +494,7 @@ class HostFindingMaker {
       LocateGaps(e_.trace, e_.frames, Union(std::move(gaps)), e_.context.training, &cause);
     spans = Union(std::move(spans));
     cause.python = FindIdlePython(e_.trace, spans, kIdlePythonShare / 100 * e_.base_ms);
-    cause.changes = GraphsOf(spans);
+    cause.changes = LaunchedAsGraphs(spans);
     Add("launch_bound", Pattern::kLaunchBound, {}, std::move(cause));
     // Phases that wait for the GPU again and again are none of these.
     const bool optimizer_told = std::any_of(out_.begin(), out_.end(), [](const Finding& finding) {
@@ -573,21 +578,11 @@ class HostFindingMaker {
     Add("replay_gap", Pattern::kReplayGap, std::move(advice), std::move(cause));
   }
 
-  // One pass of the simulation's graph each: of very many spans it is all between them.
-  static std::vector<analysis::Change> GraphsOf(const IntervalSet<std::int64_t>& spans) {
-    constexpr std::size_t kSpansMax = 32;
-    std::vector<analysis::Change> changes;
-    if (spans.size() > kSpansMax)
-      return {analysis::GraphLaunches{spans.front().start, spans.back().end}};
-    for (const Interval<std::int64_t>& span : spans)
-      changes.emplace_back(analysis::GraphLaunches{span.start, span.end});
-    return changes;
-  }
-
   const HostEvidence& e_;
   StopFindings stops_;
   std::vector<const SectionGroup*> sections_;  // that matter, and that nothing else explains
   IdleLedger ledger_;
+  bool lead_told_ = false;  // with the waits that cost it
   std::vector<Finding> out_;
 };
 

@@ -164,11 +164,37 @@ class LedgerMaker {
     phase.late.insert(phase.late.end(), left.begin(), left.end());
     // Of a single step idle is what lies within its GPU work, as in every other sum.
     const bool single = windows_.size() == 1;
-    phase.launch_ms += single ? ms - MsOfPieces(Subtract(left, windows_)) : ms;
+    const double late_ms = single ? ms - MsOfPieces(Subtract(left, windows_)) : ms;
+    phase.launch_ms += late_ms;
+    phase.lead_ms += LostLead(launch, late_ms);
     if (const auto end_ms = EarlyEnd(gap)) {
       phase.early_ms += ms;
       phase.early_until_ms = std::max(phase.early_until_ms, *end_ms);
     }
+  }
+
+  // Had the host not waited, it would have launched by so much sooner: of idle time the part that
+  // the last wait of the launching thread cost, until all of that is told.
+  double LostLead(EventIndex launch, double late_ms) {
+    const auto wait = WaitBefore(launch);
+    if (!wait) return 0;
+    const double took_ms = static_cast<double>(events_[*wait].dur_ns) / 1e6;
+    double& lead_ms = out_.lead[*wait];
+    const double told_ms = std::clamp(took_ms - lead_ms, 0.0, late_ms);
+    lead_ms += told_ms;
+    return told_ms;
+  }
+
+  std::optional<EventIndex> WaitBefore(EventIndex launch) const {
+    constexpr int kLookedAt = 8;
+    auto after = std::upper_bound(
+        waits_.begin(), waits_.end(), events_[launch].ts_ns,
+        [](std::int64_t moment, const Placed& one) { return moment < one.span.start; });
+    for (int i = 0; i < kLookedAt && after != waits_.begin(); ++i) {
+      const auto call = static_cast<EventIndex>((--after)->place);
+      if (events_[call].track == events_[launch].track) return call;
+    }
+    return std::nullopt;
   }
 
   std::optional<std::size_t> SectionOf(const TimePiece& gap) const {

@@ -31,6 +31,7 @@ struct IdlePhase {
   double kernel_us = 0;             // median
   double sync_ms = 0;               // idle time after waits
   double launch_ms = 0;             // idle time before launches that came late
+  double lead_ms = 0;               // of it, what waits before it cost the host of its lead
   double early_ms = 0;              // of it, at the start of a step's GPU work
   double early_until_ms = 0;        // when the last of that ends, from the start of this work
   double excused_ms = 0;            // idle time that is the profiler's, first calls' or no CPU's
@@ -50,6 +51,8 @@ struct IdleLedger {
   std::vector<double> section_ms;  // by group of sections
   // By waiting call: milliseconds of idle time right behind it.
   std::unordered_map<trace::EventIndex, double> waited;
+  // By waiting call: before launches that came late after it, at most as long as it took.
+  std::unordered_map<trace::EventIndex, double> lead;
   std::vector<IdlePhase> phases;  // by first appearance
 };
 

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "findings/one/advice_rules.h"
+#include "findings/one/equal_calls.h"
 #include "findings/one/estimates.h"
 #include "findings/one/thresholds.h"
 
@@ -155,7 +156,8 @@ Range CommunicationSavings(const MultiKernelAnalysis& multi, std::size_t steps) 
           std::min(out.high / 1000, cap)};
 }
 
-Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
+Finding CommunicationFinding(const session::LoadedTrace& trace, const Analysis& analysis,
+                             std::size_t steps) {
   const MultiKernelAnalysis& multi = analysis.multi_kernel;
   Finding f = SystemFinding("multi_kernel", "Multi-Kernel Analysis", "communication");
   f.time_ms = multi.exposed_comm_us / 1000;
@@ -163,8 +165,10 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
   f.upper_bound_ms = f.time_ms;
   f.count = multi.comm_count;
   // What of it is waiting for ranks that are late, and no cost of this one's, is not known.
+  std::optional<double> waiting_ms;
   if (multi.one_rank) {
     f.method = EstimateMethod::kNone;
+    waiting_ms = WaitingMs(trace);
   } else {
     SetSavings(analysis, CommunicationSavings(multi, steps), &f);
   }
@@ -173,6 +177,7 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
                              NumberFact("exposed_comm_ms", multi.exposed_comm_us / 1000, "ms")};
   if (multi.comm_overlap_ratio)
     facts.push_back(NumberFact("overlap_percent", *multi.comm_overlap_ratio * 100, "%"));
+  if (waiting_ms) facts.push_back(NumberFact("waiting_ms", *waiting_ms, "ms"));
   f.patterns.push_back({Pattern::kNcclBlockingCompute, facts});
   if (multi.overlap_flagged)
     f.patterns.push_back({Pattern::kPoorCommComputeOverlap, std::move(facts)});
@@ -188,6 +193,7 @@ Finding CommunicationFinding(const Analysis& analysis, std::size_t steps) {
   exposed.nccl = multi.nccl;
   exposed.one_rank = multi.one_rank;
   exposed.mostly_hidden = multi.comm_overlap_ratio.value_or(0) > 0.5;
+  exposed.waits = waiting_ms.value_or(0) >= limits::kWaitingPart * f.time_ms;
   Ways ways = WaysForCommunication(analysis.context, exposed);
   f.path_a = std::move(ways.a);
   f.path_b = std::move(ways.b);
@@ -268,12 +274,13 @@ Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
 
 }  // namespace
 
-std::vector<Finding> MultiKernelFindings(const Analysis& analysis, std::size_t steps) {
+std::vector<Finding> MultiKernelFindings(const session::LoadedTrace& trace,
+                                         const Analysis& analysis, std::size_t steps) {
   std::vector<Finding> out;
   const MultiKernelAnalysis& multi = analysis.multi_kernel;
   if (!multi.has_gpu_work || analysis.totals.window_ms <= 0) return out;
   if (multi.comm_flagged || multi.overlap_flagged) {
-    Finding f = CommunicationFinding(analysis, steps);
+    Finding f = CommunicationFinding(trace, analysis, steps);
     if (f.time_ms * 1e5 >= limits::kFindingMin * multi.window_us) out.push_back(std::move(f));
   }
   for (const CopyGroup& group : multi.copies) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "findings/one/analysis.h"
+#include "session/loaded_trace.h"
 
 namespace jarvis::findings {
 
@@ -14,7 +15,8 @@ Finding SystemFinding(const char* category, const char* name, std::string subjec
 
 std::vector<Finding> IdleFindings(const Analysis& analysis);
 // `steps`: marked steps of the trace; 0: none.
-std::vector<Finding> MultiKernelFindings(const Analysis& analysis, std::size_t steps);
+std::vector<Finding> MultiKernelFindings(const session::LoadedTrace& trace,
+                                         const Analysis& analysis, std::size_t steps);
 // Its time as shares of the window and of computing.
 void SetShares(const Analysis& analysis, Finding* finding);
 // By saving, then by time; fills in `rank`.

@@ -77,6 +77,7 @@ inline constexpr double kHostOpShare = 0.20;    // of a gap under ops
 inline constexpr double kStopShareMin = 2;     // percent of the steps: stops of the host
 inline constexpr double kHostShareMin = 1;     // percent of the steps: host time that matters
 inline constexpr double kWaitWayShare = 10;    // percent of the idle time after waits: a way out
+inline constexpr double kWaitingPart = 0.4;    // of exposed communication: it is its first lever
 inline constexpr double kWaitsMin = 8;         // fewer waits are how a result is read
 inline constexpr double kGraphShareMax = 50;   // percent of GPU time that graphs launch already
 inline constexpr double kIdleLaunchShare = 2;  // percent of launches that find their stream idle

@@ -29,6 +29,9 @@ bool IsOfCheck(std::string_view op) {
   return IsCheck(op) || op == "aten::any" || op == "aten::all";
 }
 
+// Of idle time for the lead that a wait cost: less may be due to anything.
+constexpr double kLeadLeastMs = 0.05;
+
 // A wait and its group.
 struct Wait {
   EventIndex call = kNoEvent;
@@ -83,8 +86,9 @@ class PlaceFinder {
     FoundWaits found;
     for (std::size_t g = 0; g < e_.host.waits.size(); ++g) {
       const analysis::WaitGroup& group = e_.host.waits[g];
-      const bool idle = std::any_of(group.calls.begin(), group.calls.end(),
-                                    [&](EventIndex call) { return ledger.waited.contains(call); });
+      const bool idle = std::any_of(group.calls.begin(), group.calls.end(), [&](EventIndex call) {
+        return ledger.waited.contains(call) || ledger.lead.contains(call);
+      });
       if (!idle) continue;
       // One op uploads here and reads back there: two places, each with a remedy of its own.
       WaitCalls others, uploads;
@@ -121,12 +125,16 @@ class PlaceFinder {
     const analysis::WaitGroup& group = e_.host.waits[g];
     if (waits.calls.empty()) return;
     HostPlace place;
+    double lead_ms = 0;
     for (const EventIndex call : waits.calls) {
       place.ms += MillisOf(events_[call].dur_ns);
-      const auto waited = ledger.waited.find(call);
-      if (waited == ledger.waited.end()) continue;
+      const auto waited = ledger.waited.find(call), lead = ledger.lead.find(call);
+      const bool behind = waited != ledger.waited.end();
+      const bool later = lead != ledger.lead.end() && lead->second >= kLeadLeastMs;
+      if (!behind && !later) continue;
       ++place.count;
-      place.idle_ms += waited->second;
+      place.idle_ms += (behind ? waited->second : 0) + (later ? lead->second : 0);
+      lead_ms += later ? lead->second : 0;
     }
     const WaitKind kind = KindOf(group, waits);
     WaitPlaces* const out = kind == WaitKind::kCheck ? &found->checks : &found->others;
@@ -143,7 +151,8 @@ class PlaceFinder {
     place.code = group.code;
     place.waits_for = group.waits_for;
     place.wait = kind;
-    out->behind_ms += place.idle_ms;
+    out->behind_ms += place.idle_ms - lead_ms;
+    out->lead_ms += lead_ms;
     out->count += place.count;
     out->places.push_back(std::move(place));
   }

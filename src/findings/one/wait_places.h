@@ -17,6 +17,7 @@ struct WaitPlaces {
   std::vector<HostPlace> places;  // by the idle time that follows, the most first
   double total_ms = 0;            // of the waits
   double behind_ms = 0;           // idle time right behind them
+  double lead_ms = 0;             // idle time later on, for the lead that they cost the host
   std::uint64_t count = 0;        // of those that idle time follows
   // Most of them come in rounds of the same calls in the same order, as those of one loop do; 0:
   // they do not.

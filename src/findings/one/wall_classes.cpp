@@ -91,6 +91,35 @@ double MostHidden(const Analysis& analysis, const Finding& finding) {
   return std::clamp(MillisOf(books.wall.communication_ns()) - again, 0.0, computing);
 }
 
+double MostOfExchange(const Analysis& analysis, const Finding& finding) {
+  const auto& path = finding.path_a;
+  if (path.empty() || path.front().advice != Advice::kBalanceExchange)
+    return MostHidden(analysis, finding);
+  for (const PatternHit& hit : finding.patterns) {
+    for (const Fact& fact : hit.facts) {
+      const auto* const ms = std::get_if<double>(&fact.value);
+      if (fact.key == "waiting_ms" && ms != nullptr) return *ms;
+    }
+  }
+  return MostHidden(analysis, finding);
+}
+
+double UploadingMs(const analysis::RecordedWork& recorded,
+                   const std::vector<analysis::Change>& changes) {
+  double us = 0;
+  for (const analysis::Change& change : changes) {
+    const auto* const pin = std::get_if<analysis::PinCopies>(&change);
+    if (pin == nullptr) continue;
+    for (const trace::EventIndex copy : pin->copies) {
+      const std::uint32_t work = recorded.WorkAt(copy);
+      if (work == analysis::kNoPlace || !recorded.works[work].from_host) continue;
+      const std::uint32_t call = recorded.works[work].call;
+      if (call != analysis::kNoPlace) us += recorded.calls[call].duration();
+    }
+  }
+  return us / 1000;
+}
+
 void Leave(double left_ms, WayOut* way, Range* ms) {
   for (double* each : {&ms->low, &ms->mid, &ms->high})
     *each = std::max(0.0, *each - left_ms);

@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/simulation/change.h"
+#include "analysis/simulation/recorded_work.h"
 #include "findings/one/finding.h"
 #include "findings/one/wall_plan.h"
 #include "findings/one/wall_savings.h"
@@ -26,6 +28,11 @@ double MostOfHost(const Analysis& analysis, const Finding& finding);
 // What of communication can be hidden at most: no more than there is computing to hide it under.
 // Infinite where the way out hides nothing.
 double MostHidden(const Analysis& analysis, const Finding& finding);
+// Of what its first way out may save: balanced, ranks still take as long as their fastest call.
+double MostOfExchange(const Analysis& analysis, const Finding& finding);
+// How long the host stands in the calls of uploads that changes pin.
+double UploadingMs(const analysis::RecordedWork& recorded,
+                   const std::vector<analysis::Change>& changes);
 // Less what the change does not reach.
 void Leave(double left_ms, WayOut* way, Range* ms);
 Range Within(const Range& ms, const Range& most);

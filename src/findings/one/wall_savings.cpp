@@ -111,24 +111,8 @@ class WallAsker {
     WayOut way{InScope({pin}), 1, 1, MovedMs(finding)};
     // A host that is held up no longer saves more than the copies take, where it shows alone.
     const double saved_ms = std::max(0.0, simulation_.Saved(given(), way.changes));
-    *way.cap_ms += std::min(saved_ms, UploadingMs(way.changes));
+    *way.cap_ms += std::min(saved_ms, UploadingMs(simulation_.recorded(), way.changes));
     return way;
-  }
-  // How long the host stands in the calls of uploads that no longer hold it up.
-  double UploadingMs(const Changes& changes) const {
-    const analysis::RecordedWork& recorded = simulation_.recorded();
-    double us = 0;
-    for (const analysis::Change& change : changes) {
-      const auto* const pin = std::get_if<analysis::PinCopies>(&change);
-      if (pin == nullptr) continue;
-      for (const trace::EventIndex copy : pin->copies) {
-        const std::uint32_t work = recorded.WorkAt(copy);
-        if (work == analysis::kNoPlace || !recorded.works[work].from_host) continue;
-        const std::uint32_t call = recorded.works[work].call;
-        if (call != analysis::kNoPlace) us += recorded.calls[call].duration();
-      }
-    }
-    return us / 1000;
   }
   // What nothing hides of it: of several GPUs the wall time, not the sum.
   double MovedMs(const Finding& finding) const {
@@ -337,7 +321,7 @@ class WallAsker {
     const double saved = simulation_.Saved(given(), InScope({none}));
     const WallBase& wall = analysis_.wall;
     const double most = std::min({finding->exclusive_ms, wall.wall_ms - wall.host_floor_ms,
-                                  MostHidden(analysis_, *finding)});
+                                  MostOfExchange(analysis_, *finding)});
     finding->bound_ms = std::clamp(saved, 0.0, most);
     const analysis::TimeSpan frame = analysis_.frames->frames.frame;
     analysis::ScaleHost no_host;
@@ -471,7 +455,8 @@ class WallAsker {
       after_ms_.push_back(taken.ms);
       simulation_.Do(best[taken.at]->changes, &done);
       const Finding& finding = analysis_.findings[taken.at];
-      const bool host = finding.host != nullptr || finding.tier == Tier::kFusion;
+      const bool host = finding.host != nullptr || finding.tier == Tier::kFusion ||
+                        Advises(finding.path_b, Advice::kPinnedCopies);
       for (Next& next : left)
         next.known = false;
       if (host) ask(left);
