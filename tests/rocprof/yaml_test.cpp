@@ -137,7 +137,8 @@ TEST_CASE("a filter is an expression that is searched") {
 }
 
 TEST_CASE("an expression that can match in too many ways is an error, soon") {
-  for (const char* expression : {"(a+)+$", "((a{30}.*){30}[yz]){3}", "(.*.*.*.*)*[cd]", "(a|aa)+$"}) {
+  for (const char* expression :
+       {"(a+)+$", "((a{30}.*){30}[yz]){3}", "(.*.*.*.*)*[cd]", "(a|aa)+$"}) {
     CAPTURE(std::string(expression));
     const auto filter = KernelFilter::Make(expression);
     REQUIRE(filter);
