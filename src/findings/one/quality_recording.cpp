@@ -327,9 +327,8 @@ class RecordingQualities {
     SetTime(RecordingOf(trace_), busy_ms, 0, &q);
     q.consequence =
         AtStart()
-            ? "They run before the first recorded launch, so they belong to an unrecorded step. "
-              "Totals of the whole recording and of kernels include them, numbers per step do "
-              "not."
+            ? "They were launched before the recording started. Totals of the whole recording and "
+              "of kernels include them, numbers per step do not."
             : "The ops of this work are unknown.";
     q.record = "start recording before the work is launched (warm-up steps), or synchronize first";
   }
