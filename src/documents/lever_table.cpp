@@ -55,6 +55,9 @@ class LeverRows {
   std::vector<FixWay> Ways(const findings::Finding& finding, const FindingText& words) const;
   std::vector<FixWay> WaysOfExchange(const findings::Finding& finding) const;
   std::string WhyWide(const findings::Finding& finding) const;
+  std::string AtMost(double ms) const {
+    return fmt::format("at most {} ({})", EachMs(analysis_, ms), SavingShare(analysis_, ms));
+  }
   FindingText WordsOf(const findings::Finding& finding) const {
     return TextOf(analysis_, finding, edits_);
   }
@@ -91,9 +94,8 @@ std::string AfterText(const std::string& expected, const std::string& range,
 
 // Of communication that nothing hides: without it the host binds.
 bool LeverRows::HasJoint(const findings::Finding& finding) const {
-  if (!finding.bound_ms || !finding.joint_ms || findings::BestWall(finding) != nullptr)
-    return false;
-  return analysis_.wall.wall_ms > 0 && HostSetsPaceAfter(analysis_, *finding.bound_ms) &&
+  return TellsJoint(analysis_, finding) && findings::BestWall(finding) == nullptr &&
+         analysis_.wall.wall_ms > 0 &&
          100 * (*finding.joint_ms - *finding.bound_ms) >= kJointShare * analysis_.wall.wall_ms;
 }
 
@@ -138,8 +140,7 @@ FixRow LeverRows::Row(const findings::Finding& finding) const {
     row.paths = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
   } else if (finding.bound_ms) {
     const double bound_ms = BoundOfAction(finding, TakesPathB(finding));
-    row.alone = fmt::format("at most {} ({})", EachMs(analysis_, bound_ms),
-                            SavingShare(analysis_, bound_ms));
+    row.alone = AtMost(bound_ms);
     row.after = "upper bound; not in the total";
     row.paths = findings::HasAction(finding.path_a) && findings::HasAction(finding.path_b) ? "A, B"
                 : TakesPathB(finding)                                                      ? "B"
@@ -164,9 +165,7 @@ std::vector<FixWay> LeverRows::WaysOfExchange(const findings::Finding& finding) 
   for (const findings::Remedy& remedy : finding.path_a) {
     const bool balances = remedy.advice == findings::Advice::kBalanceExchange;
     const double most_ms = balances ? *finding.bound_ms : hidden_ms;
-    ways.push_back({'A', FirstClause(AdviceSentence(analysis_, remedy)),
-                    fmt::format("at most {} ({})", EachMs(analysis_, most_ms),
-                                SavingShare(analysis_, most_ms))});
+    ways.push_back({'A', FirstClause(AdviceSentence(analysis_, remedy)), AtMost(most_ms)});
   }
   return ways;
 }

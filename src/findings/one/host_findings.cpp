@@ -369,14 +369,12 @@ class HostFindingMaker {
     double late_ms = 0;
     for (const IdlePhase& phase : ledger_.phases) {
       if (!phase.waits_often()) continue;
+      found.lead_ms -= phase.lead_ms;  // told with all of its late launches
       const double own_ms = MillisOf(Length(Subtract(phase.late, checked)));
       late_ms += std::min(phase.launch_ms, own_ms);
       cause.small_kernels = cause.small_kernels || phase.launch_ms > phase.sync_ms / 2;
       late.insert(late.end(), phase.gaps.begin(), phase.gaps.end());
     }
-    // Phases that wait often are told with all of their late launches.
-    for (const IdlePhase& phase : ledger_.phases)
-      found.lead_ms -= phase.waits_often() ? phase.lead_ms : 0;
     cause.idle_ms += late_ms + std::max(0.0, found.lead_ms);
     if (!AreMany(cause)) return;
     lead_told_ = true;

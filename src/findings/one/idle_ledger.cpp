@@ -186,15 +186,8 @@ class LedgerMaker {
   }
 
   std::optional<EventIndex> WaitBefore(EventIndex launch) const {
-    constexpr int kLookedAt = 8;
-    auto after = std::upper_bound(
-        waits_.begin(), waits_.end(), events_[launch].ts_ns,
-        [](std::int64_t moment, const Placed& one) { return moment < one.span.start; });
-    for (int i = 0; i < kLookedAt && after != waits_.begin(); ++i) {
-      const auto call = static_cast<EventIndex>((--after)->place);
-      if (events_[call].track == events_[launch].track) return call;
-    }
-    return std::nullopt;
+    return LastWait(events_[launch].ts_ns,
+                    [&](EventIndex wait) { return events_[wait].track == events_[launch].track; });
   }
 
   std::optional<std::size_t> SectionOf(const TimePiece& gap) const {
@@ -212,16 +205,22 @@ class LedgerMaker {
     return std::prev(after)->place;
   }
 
-  // The wait that was under way when the GPU ran dry. Waits do not nest, and those of several
-  // threads are few at a time.
+  // The wait that was under way when the GPU ran dry.
   std::optional<EventIndex> WaitAt(std::int64_t at) const {
+    return LastWait(at, [&](EventIndex wait) { return events_[wait].end_ns() >= at - kReturnNs; });
+  }
+
+  // The last one that began until then and fits. Waits do not nest, and those of several threads
+  // are few at a time.
+  template <typename Fits>
+  std::optional<EventIndex> LastWait(std::int64_t at, const Fits& fits) const {
     constexpr int kLookedAt = 8;
     auto after = std::upper_bound(
         waits_.begin(), waits_.end(), at,
         [](std::int64_t moment, const Placed& one) { return moment < one.span.start; });
     for (int i = 0; i < kLookedAt && after != waits_.begin(); ++i) {
-      --after;
-      if (after->span.end >= at - kReturnNs) return static_cast<EventIndex>(after->place);
+      const auto wait = static_cast<EventIndex>((--after)->place);
+      if (fits(wait)) return wait;
     }
     return std::nullopt;
   }
