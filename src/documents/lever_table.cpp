@@ -271,7 +271,8 @@ FixRow BatchRow(const findings::Analysis& analysis, double times) {
                   "size",
                   BaseShare(analysis, MillisOf(analysis.base.balance.busy_ns())),
                   analysis.base.unit),
-      "latency stays the same", fmt::format("up to about {:.0f} times the throughput", times));
+      "latency stays the same",
+      fmt::format("about {:.0f} times the throughput with {:.0f} times the batch", times, times));
 }
 
 // Large lines of the base that no recommendation is about are said to be none; GPU work that the
@@ -369,7 +370,8 @@ std::vector<FixRow> FixRows(const findings::Analysis& analysis, const TextEdits&
   if (auto uncovered = UncoveredRow(analysis)) out.push_back(std::move(*uncovered));
   const std::string dash(kAbsentText);
   const auto further = findings::TogetherOf(std::span(analysis.findings).subspan(cards));
-  if (analysis.wall.together_ms && further && further->high > 0)
+  constexpr double kFurther = 0.01;  // of the wall time: less is not worth a line
+  if (analysis.wall.together_ms && further && further->high >= kFurther * analysis.wall.wall_ms)
     out.push_back(Beside('\0', "Further findings", dash, dash, SumRange(analysis, *further)));
   return out;
 }

@@ -316,7 +316,18 @@ class BaseFinder {
     return whole;
   }
 
-  void KeepRegime(const std::vector<std::size_t>& whole) {
+  // What the GPU does in most of such a unit was launched before the recording.
+  bool IsOfHead(std::size_t unit) const {
+    const TimeSpan& span = out_.units[unit];
+    return 2 * (std::min(span.end, head()) - span.start) > span.end - span.start;
+  }
+
+  void KeepRegime(std::vector<std::size_t> whole) {
+    if (!out_.by_completion && out_.head.any) {
+      const auto own = std::ranges::find_if(whole, [&](std::size_t i) { return !IsOfHead(i); });
+      if (own != whole.end()) whole.erase(whole.begin(), own);
+      EndWithHost(whole);
+    }
     std::vector<std::int64_t> durations;
     for (const std::size_t i : whole)
       durations.push_back(std::max<std::int64_t>(1, DurationOf(i)));
@@ -368,6 +379,15 @@ class BaseFinder {
     if (2 * carrying <= kept.size()) return;
     if (kept.front() == 0) kept.erase(kept.begin());
     out_.units[last].end = std::max(out_.units[last].start, host_[last].end);
+  }
+
+  // Behind a unit that is left out and that the first one finds the GPU at work of, the last one
+  // ends with the host, too.
+  void EndWithHost(const std::vector<std::size_t>& whole) {
+    const std::size_t last = out_.units.size() - 1;
+    const bool carries = whole.front() > 0 && !to_the_end_ && whole.back() == last &&
+                         CarriesOver(whole.front() - 1) && CarriesOver(last);
+    if (carries) out_.units[last].end = std::max(out_.units[last].start, host_[last].end);
   }
 
   // The GPU is at work of the unit when the host is done with it.

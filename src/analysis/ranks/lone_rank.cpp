@@ -8,6 +8,7 @@
 
 #include "analysis/ranks/collective_sizes.h"
 #include "analysis/ranks/point_to_point.h"
+#include "base/median.h"
 
 namespace jarvis::analysis {
 namespace {
@@ -82,6 +83,28 @@ LoneKind MeasureLone(CommFamily family, std::optional<std::int64_t> bytes,
   return kind;
 }
 
+// An exchange may be two kernels of one name, one that sends and one that waits to receive: where
+// every other call takes so many times as long, they are two kinds. Empty: they are one.
+std::vector<LoneCall> TakeHalves(std::vector<LoneCall>* calls) {
+  constexpr std::size_t kLeast = 8;
+  constexpr std::int64_t kTimes = 2;
+  if (calls->size() < kLeast) return {};
+  std::sort(calls->begin(), calls->end());
+  std::vector<LoneCall> halves[2];
+  for (std::size_t i = 0; i < calls->size(); ++i)
+    halves[i % 2].push_back((*calls)[i]);
+  const auto middle = [](const std::vector<LoneCall>& half) {
+    std::vector<std::int64_t> durations;
+    for (const auto& [start, dur] : half)
+      durations.push_back(dur);
+    return LowerMedian(std::move(durations));
+  };
+  const auto [low, high] = std::minmax(middle(halves[0]), middle(halves[1]));
+  if (high < kTimes * low) return {};
+  *calls = std::move(halves[0]);
+  return std::move(halves[1]);
+}
+
 // Of two sizes of one family the larger moves its bytes faster, so the smaller could have as well.
 void CompareSizes(std::vector<LoneKind>* kinds) {
   if (kinds->size() > kComparedMax) return;
@@ -118,7 +141,14 @@ std::vector<LoneKind> LookAtLoneRank(const RankDigest& digest) {
   }
   std::vector<LoneKind> kinds;
   double all = 0;
+  std::vector<std::pair<LoneKey, std::vector<LoneCall>>> all_calls;
   for (auto& [key, of] : calls) {
+    const bool exchange = std::get<0>(key) == CommFamily::kExchange && !std::get<2>(key);
+    std::vector<LoneCall> other = exchange ? TakeHalves(&of) : std::vector<LoneCall>();
+    if (!other.empty()) all_calls.emplace_back(key, std::move(other));
+    all_calls.emplace_back(key, std::move(of));
+  }
+  for (auto& [key, of] : all_calls) {
     LoneKind kind = MeasureLone(std::get<0>(key), std::get<2>(key), std::move(of));
     const auto size = RecordedNumber(std::get<4>(key));
     const auto factor = size ? BusFactor(kind.family, *size) : std::nullopt;

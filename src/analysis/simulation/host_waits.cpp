@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "analysis/simulation/launch_order.h"
@@ -21,6 +22,7 @@ class WaitFinder {
   HostWaits Run() {
     waits_.by_call.resize(recorded_.calls.size());
     last_stream_.assign(recorded_.threads.size(), kNoPlace);
+    CountReturns();
     for (std::uint32_t c = 0; c < recorded_.calls.size(); ++c)
       waits_.by_call[c] = Classify(recorded_.calls[c]);
     Measure();
@@ -43,10 +45,21 @@ class WaitFinder {
       case CallRole::kStreamWait:
       case CallRole::kEventWait: return OfStreamOrEvent(call);
       case CallRole::kDeviceWait:
-      case CallRole::kFree:
-      case CallRole::kMayWait: return OfDevice(call);
+      case CallRole::kFree: return OfDevice(call);
+      case CallRole::kMayWait: return busy_[call.name] > 0 ? HostWait{} : OfDevice(call);
       case CallRole::kStreamOrder: return {};
       default: return OfAnyLongCall(call);
+    }
+  }
+
+  // An allocation that returns while the device works at what was launched before it waits for
+  // nothing; where most of one name do, the others do not either, whatever ended meanwhile.
+  void CountReturns() {
+    for (const HostCall& call : recorded_.calls) {
+      if (call.role != CallRole::kMayWait || call.works > 0) continue;
+      const std::uint32_t last = order_.LatestEndBefore(call.begin);
+      if (last == kNoPlace || EndOf(last) <= call.begin + 1) continue;
+      busy_[call.name] += EndOf(last) > call.end + kSlack ? 1 : -1;
     }
   }
 
@@ -216,6 +229,8 @@ class WaitFinder {
   const LaunchOrder order_;
   HostWaits waits_;
   std::vector<std::uint32_t> last_stream_;  // that a thread launched on
+  // By name: how many more calls returned while the device worked than may have waited for it.
+  std::unordered_map<StringId, std::int64_t> busy_;
   SampleTable returns_;
   double usual_return_ = kUsualReturn;
   SampleTable costs_;

@@ -19,11 +19,15 @@ std::string Micros(std::int64_t ns) {
 }
 
 bool IsSpread(const analysis::LoneKind& kind) {
-  // Sizes that are not recorded differ less than that.
   constexpr std::int64_t kManyCalls = 20, kFar = 5;
   if (kind.bytes)
     return kind.sign == analysis::WaitSign::kSpread && 2 * kind.excess_ns > kind.total_ns;
-  return kind.calls >= kManyCalls && kind.median_ns >= kFar * kind.shortest_ns;
+  if (kind.calls < kManyCalls) return false;
+  // One kernel that sends tokens to experts has as many to send in each layer.
+  if (kind.family == analysis::CommFamily::kExchange)
+    return 2 * kind.calls * kind.shortest_ns < kind.total_ns;
+  // Other sizes that are not recorded differ less than that.
+  return kind.median_ns >= kFar * kind.shortest_ns;
 }
 
 // A barrier moves nothing, and stages of a pipeline wait for one another in equal steps.

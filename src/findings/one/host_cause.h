@@ -86,6 +86,7 @@ struct HostCause {
   double inside_ms = 0;  // of replays: idle time between their own kernels
   // Of waits: most are in one loop of so many rounds, each with so many waits; 0: in none.
   std::uint64_t rounds = 0, waits_a_round = 0;
+  bool gone = false;  // of waits: their ops go altogether, so a replay tells all that they cost
   bool small_kernels = false;     // of waits: each with a few small kernels, which are late as well
   std::vector<HostPlace> places;  // the most time first
   std::vector<HostPlace> python;  // of a launch-bound host: what launches nothing, the most first

@@ -16,6 +16,7 @@
 #include "findings/one/stop_findings.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
+#include "findings/one/wait_causes.h"
 #include "findings/one/wait_places.h"
 
 namespace jarvis::findings {
@@ -29,17 +30,8 @@ constexpr double kTransformsLeft = 0.03;
 constexpr double kOnDeviceLeft = 0.15;
 // Of loading, what the main process keeps: taking a batch over from the worker that made it.
 constexpr double kHandOverLeft = 0.03;
-// Of late launches behind waits, where only the waits are taken away.
-constexpr double kLateLeft = 0.6;
 // Of what host time per parameter leaves when all parameters are updated together.
 constexpr double kTogetherPart = 0.1;
-
-std::vector<analysis::HostStretch> StretchesOf(const IntervalSet<std::int64_t>& intervals) {
-  std::vector<analysis::HostStretch> stretches;
-  for (const Interval<std::int64_t>& interval : intervals)
-    stretches.push_back({analysis::kAllTracks, interval.start, interval.end});
-  return stretches;
-}
 
 bool IsOptimizer(const IdlePhase& phase) {
   return phase.kind == analysis::PhaseKind::kOptimizer ||
@@ -323,72 +315,14 @@ class HostFindingMaker {
   // Waits behind which nothing is queued.
   void Waits() {
     FoundWaits found = FindWaitPlaces(e_, ledger_);
-    const IntervalSet<std::int64_t> checked = Checks(std::move(found.checks));
-    OtherWaits(std::move(found.others), checked);
-  }
-
-  bool AreMany(const HostCause& cause) const {
-    // One wait at the end of a run is how anybody gets a result.
-    return static_cast<double>(cause.count) >= limits::kWaitsMin &&
-           Matters(cause.idle_ms + cause.gpu_ms);
-  }
-
-  // A check that is deleted computes nothing, waits for nothing and issues no op, whatever else
-  // stays as it is. Returns the host time of what goes.
-  IntervalSet<std::int64_t> Checks(WaitPlaces found) {
-    IntervalSet<std::int64_t> host = Union(std::move(found.read_host));
-    IntervalSet<std::int64_t> late;
-    for (const IdlePhase& phase : ledger_.phases)
-      late.insert(late.end(), phase.late.begin(), phase.late.end());
-    HostCause cause;
-    cause.kind = HostCauseKind::kWaits;
-    cause.count = found.count;
-    cause.behind_ms = found.behind_ms;
-    cause.idle_ms = found.behind_ms + MillisOf(Length(Intersect(Union(std::move(late)), host)));
-    for (const trace::EventIndex gpu : found.read_gpu.events) {
-      const trace::Event& work = e_.trace.events()[gpu];
-      if (e_.scope.Has(work.ts_ns)) cause.gpu_ms += MillisOf(work.dur_ns);
-    }
-    if (!AreMany(cause)) return {};
-    cause.total_ms = std::max(found.total_ms, MillisOf(Length(host)));
-    cause.changes = {std::move(found.waits), analysis::ScaleHost{StretchesOf(host), 0}};
-    if (!found.read_gpu.events.empty()) cause.changes.emplace_back(std::move(found.read_gpu));
-    AddWaits("value_checks", std::move(found), std::move(cause));
-    return host;
-  }
-
-  // Where each wait has a few small kernels only, these are late as well, and both go when such
-  // work is done at once and without reading results between. `checked`: host time that goes
-  // anyway.
-  void OtherWaits(WaitPlaces found, const IntervalSet<std::int64_t>& checked) {
-    HostCause cause;
-    cause.kind = HostCauseKind::kWaits;
-    cause.count = found.count;
-    cause.behind_ms = cause.idle_ms = found.behind_ms;
-    IntervalSet<std::int64_t> late;
-    double late_ms = 0;
-    for (const IdlePhase& phase : ledger_.phases) {
-      if (!phase.waits_often()) continue;
-      found.lead_ms -= phase.lead_ms;  // told with all of its late launches
-      const double own_ms = MillisOf(Length(Subtract(phase.late, checked)));
-      late_ms += std::min(phase.launch_ms, own_ms);
-      cause.small_kernels = cause.small_kernels || phase.launch_ms > phase.sync_ms / 2;
-      late.insert(late.end(), phase.gaps.begin(), phase.gaps.end());
-    }
-    cause.idle_ms += late_ms + std::max(0.0, found.lead_ms);
-    if (!AreMany(cause)) return;
-    lead_told_ = true;
-    late = Subtract(Union(std::move(late)), checked);
-    cause.changes = {std::move(found.waits)};
-    if (!late.empty() || !found.read_gpu.events.empty()) cause.least = cause.changes;
-    // What is done without waiting is not yet done at once: most of those launches may stay.
-    if (!late.empty()) cause.least.emplace_back(analysis::ScaleHost{StretchesOf(late), kLateLeft});
-    // What nobody reads back is not computed and copied for it either.
-    late.insert(late.end(), found.read_host.begin(), found.read_host.end());
-    if (!late.empty())
-      cause.changes.emplace_back(analysis::ScaleHost{StretchesOf(Union(std::move(late))), 0});
-    if (!found.read_gpu.events.empty()) cause.changes.emplace_back(std::move(found.read_gpu));
-    AddWaits("synchronisation", std::move(found), std::move(cause));
+    const IntervalSet<std::int64_t> checked = HostTimeOf(found.checks);
+    std::optional<HostCause> checks = CauseOfChecks(e_, ledger_, &found.checks);
+    const bool told = checks.has_value();
+    if (told) AddWaits("value_checks", std::move(found.checks), *std::move(checks));
+    std::optional<HostCause> others =
+        CauseOfWaits(e_, ledger_, &found.others, told ? checked : IntervalSet<std::int64_t>{});
+    lead_told_ = told || others.has_value();
+    if (others) AddWaits("synchronisation", std::move(found.others), *std::move(others));
   }
 
   void AddWaits(const char* member, WaitPlaces found, HostCause cause) {

@@ -87,9 +87,12 @@ class LedgerMaker {
   void CollectWaits() {
     for (std::size_t g = 0; g < in_.host.waits.size(); ++g) {
       const analysis::WaitGroup& group = in_.host.waits[g];
+      // Its first call may have waited for all that ran before the recording.
+      const bool own = group.cause == analysis::WaitCause::kForeign &&
+                       2 * group.gpu_ns > group.total_ns - group.foreign_ns;
       if (group.cause != analysis::WaitCause::kGpuWork &&
           group.cause != analysis::WaitCause::kOwnCopy &&
-          group.cause != analysis::WaitCause::kNothing) {
+          group.cause != analysis::WaitCause::kNothing && !own) {
         continue;
       }
       for (const EventIndex call : group.calls)

@@ -33,6 +33,7 @@ struct CopyGroup {
   std::optional<double> percent_of_total;
   std::uint64_t pageable = 0;  // by the event's name: the host side is not pinned
   double pageable_us = 0;      // of these
+  double made_us = 0;          // of uploads of what an op made on the host right before
   // Most of the time is theirs: pinned memory is a way out.
   bool mostly_pageable() const { return 2 * pageable_us > total_us; }
   bool flagged = false;  // limits::kCopyShare, limits::kCopyCount (D2H and H2D)

@@ -71,9 +71,9 @@ class AnalysisQualities {
     const auto known = units ? units : session::ClassMatchOf(trace_);
     if (!known || in_.platform != known->platform->name) return;
     const auto& devices = trace_.trace().metadata.devices;
-    const bool named =
-        !devices.empty() && devices.front().name.find(in_.platform) != std::string::npos;
-    if (named) return;
+    const perf::Platform* named =
+        devices.empty() ? nullptr : perf::MatchDevice(devices.front().name);
+    if (named != nullptr && named->name == in_.platform) return;
     const std::string_view how = units ? "its kernels ran on as many compute units as {} has"
                                        : "its properties only show that it is a {}";
     Quality& q =

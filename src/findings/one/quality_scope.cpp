@@ -105,11 +105,14 @@ class ScopeQualities {
   }
 
   void OnePass() {
-    if (!allocations_.empty()) {
+    double all_ms = 0;
+    for (const auto& [name, sum] : allocations_)
+      all_ms += sum.second;
+    // A call or two that take next to nothing come at any time.
+    constexpr double kWorthTelling = 1;  // percent of the base
+    if (in_.base.Percent(all_ms) >= kWorthTelling) {
       std::vector<std::string> calls;
-      double ms = 0;
       for (const auto& [name, sum] : allocations_) {
-        ms += sum.second;
         calls.push_back(fmt::format("{} x {}, {} ms", sum.first, name, ShortNumber(sum.second)));
       }
       Quality& q =
@@ -121,7 +124,7 @@ class ScopeQualities {
           "unknown.";
       q.record = "warm-up calls first, then three or more; mark each: " +
                  trace::PlainWords(how_.marked_steps);
-      q.ms = ms;
+      q.ms = all_ms;
       return;
     }
     Quality& q = Add("one_pass", PassText() + ".");

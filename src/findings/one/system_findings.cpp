@@ -248,6 +248,7 @@ Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
   if (inside) {
     f.path_a.push_back({Advice::kWriteInPlace, {}, {}});
   } else if (group.mostly_pageable()) {
+    if (2 * group.made_us > group.total_us) f.path_a.push_back({Advice::kBuildOnDevice, {}, {}});
     f.path_b.push_back({Advice::kPinnedCopies, {}, {}});
   } else {
     // Copies that take most of the time of a program that loads nothing bring what could stay.

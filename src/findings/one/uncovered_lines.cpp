@@ -34,7 +34,7 @@ bool HasWay(const Finding& finding) {
   return IsSized(finding) || HasAction(finding.path_a) || HasAction(finding.path_b);
 }
 
-constexpr double kTakes = 0.1;  // of a finding's work, or of a line: less is none of its
+constexpr double kTakes = 0.1;  // of a line: where a finding takes less, the line is not its
 
 // What stretches without a cause of their own are named by.
 constexpr IdleCause kLate[] = {IdleCause::kHostIssues, IdleCause::kBetweenLaunches,
@@ -114,19 +114,18 @@ class LineFiller {
   void Work(Finding* finding) {
     const ledger::KindsOfWork& kinds = *analysis_.frames->kinds;
     std::array<std::int64_t, ledger::kWorkKinds> own{};
-    std::int64_t all = 0;
     for (const trace::EventIndex e : GpuOf(*finding)) {
       const auto at = static_cast<std::size_t>(kinds.Of(e).kind);
       own[at] += events_[e].dur_ns;
-      all += events_[e].dur_ns;
       if (!seen_[e]) covered_ns_[at] += events_[e].dur_ns;
       seen_[e] = true;
     }
+    const std::int64_t most = *std::max_element(own.begin(), own.end());
     for (std::size_t i = 0; i < own.size(); ++i) {
-      const auto of_line = static_cast<double>(analysis_.frames->books.gpu.kinds[i].ns);
-      const double least = kTakes * std::min(static_cast<double>(all), of_line);
-      const auto kind = static_cast<WorkKind>(i);
-      if (own[i] > 0 && static_cast<double>(own[i]) >= least) finding->lines.work.push_back(kind);
+      const double least =
+          kTakes * static_cast<double>(analysis_.frames->books.gpu.kinds[i].ns);
+      const bool takes = own[i] == most || static_cast<double>(own[i]) >= least;
+      if (own[i] > 0 && takes) finding->lines.work.push_back(static_cast<WorkKind>(i));
     }
   }
 
@@ -193,9 +192,16 @@ std::vector<UncoveredLine> FindUncoveredLines(const Analysis& analysis) {
     }
     add(line);
   }
-  std::int64_t idle = 0;
-  for (const IdleCause cause : kOfHost)
+  std::int64_t idle = 0, untold = 0;  // untold: of lines that no recommendation is about
+  for (const IdleCause cause : kOfHost) {
+    const bool told = std::any_of(
+        analysis.findings.begin(), analysis.findings.end(), [&](const Finding& finding) {
+          const auto& of = finding.lines.idle;
+          return !finding.minor && std::find(of.begin(), of.end(), cause) != of.end();
+        });
     idle += wall.Of(cause);
+    untold += told ? 0 : wall.Of(cause);
+  }
   double covered_ms = 0;
   for (const Finding& finding : analysis.findings) {
     if (finding.host != nullptr && !finding.one_off && HasWay(finding))
@@ -203,7 +209,8 @@ std::vector<UncoveredLine> FindUncoveredLines(const Analysis& analysis) {
   }
   // What the profiler's pauses take is gone without them, and no line to shorten.
   const double ms = std::max(0.0, MillisOf(idle) - analysis.wall.profiler_ms);
-  if (covered_ms < kCoveredMost * ms) add({std::nullopt, ms, ms});
+  const double untold_ms = std::min(ms, MillisOf(untold));
+  if (covered_ms < kCoveredMost * ms) add({std::nullopt, untold_ms, untold_ms});
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
     return a.bound_ms.value_or(a.ms) > b.bound_ms.value_or(b.ms);
   });

@@ -80,7 +80,11 @@ Rounds MostOf(const std::vector<Wait>& waits, std::size_t groups) {
 class PlaceFinder {
  public:
   explicit PlaceFinder(const HostEvidence& evidence)
-      : e_(evidence), events_(evidence.trace.events()), tree_(evidence.trace.tree()) {}
+      : e_(evidence), events_(evidence.trace.events()), tree_(evidence.trace.tree()) {
+    for (const analysis::Launch& launch : e_.host.launches.all())
+      launches_.push_back(launch.call_ns);
+    std::sort(launches_.begin(), launches_.end());
+  }
 
   FoundWaits Run(const IdleLedger& ledger) {
     FoundWaits found;
@@ -124,6 +128,8 @@ class PlaceFinder {
            FoundWaits* found) {
     const analysis::WaitGroup& group = e_.host.waits[g];
     if (waits.calls.empty()) return;
+    const WaitKind kind = KindOf(group, waits);
+    WaitPlaces* const out = kind == WaitKind::kCheck ? &found->checks : &found->others;
     HostPlace place;
     double lead_ms = 0;
     for (const EventIndex call : waits.calls) {
@@ -133,11 +139,10 @@ class PlaceFinder {
       const bool later = lead != ledger.lead.end() && lead->second >= kLeadLeastMs;
       if (!behind && !later) continue;
       ++place.count;
+      if (IsAmid(call)) ++out->amid;
       place.idle_ms += (behind ? waited->second : 0) + (later ? lead->second : 0);
       lead_ms += later ? lead->second : 0;
     }
-    const WaitKind kind = KindOf(group, waits);
-    WaitPlaces* const out = kind == WaitKind::kCheck ? &found->checks : &found->others;
     for (const EventIndex call : waits.calls) {
       if (!e_.scope.Has(events_[call].ts_ns)) continue;
       if (kind != WaitKind::kCheck) waits_.push_back({call, g});
@@ -155,6 +160,24 @@ class PlaceFinder {
     out->lead_ms += lead_ms;
     out->count += place.count;
     out->places.push_back(std::move(place));
+  }
+
+  // At least a tenth of what its unit launches is launched after it.
+  bool IsAmid(EventIndex call) const {
+    constexpr std::size_t kGoesOn = 10;
+    const auto& units = e_.frames.frames.base.host_units;
+    auto unit = std::partition_point(units.begin(), units.end(), [&](const auto& one) {
+      return one.host.start <= events_[call].ts_ns;
+    });
+    if (unit == units.begin()) return false;
+    --unit;
+    const auto at = [&](std::int64_t ns) {
+      return std::lower_bound(launches_.begin(), launches_.end(), ns);
+    };
+    const auto end = at(unit->host.end);
+    const auto all = static_cast<std::size_t>(end - at(unit->host.start));
+    const auto after = end - at(events_[call].end_ns());
+    return after > 0 && kGoesOn * static_cast<std::size_t>(after) >= all;
   }
 
   // A round of every step, or of a few of them, is no loop of its own.
@@ -257,6 +280,7 @@ class PlaceFinder {
   const HostEvidence& e_;
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
+  std::vector<std::int64_t> launches_;  // sorted
   std::vector<Wait> waits_;
 };
 

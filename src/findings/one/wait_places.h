@@ -19,6 +19,7 @@ struct WaitPlaces {
   double behind_ms = 0;           // idle time right behind them
   double lead_ms = 0;             // idle time later on, for the lead that they cost the host
   std::uint64_t count = 0;        // of those that idle time follows
+  std::uint64_t amid = 0;         // of these, those after which much of their unit is launched
   // Most of them come in rounds of the same calls in the same order, as those of one loop do; 0:
   // they do not.
   std::uint64_t rounds = 0, waits_a_round = 0;

@@ -67,6 +67,7 @@ double MostOfHost(const Analysis& analysis, const Finding& finding) {
   // What a rule knows goes with its GPU work.
   if (finding.rule) return finding.time_ms;
   const HostCause& cause = *finding.host;
+  if (cause.gone) return analysis.wall.wall_ms;
   // Sooner at the optimizer is sooner at what comes next, whose idle time goes with its own.
   if (cause.kind == HostCauseKind::kOptimizer) return cause.idle_ms;
   // Where the host is the bound, all that it is spared shortens the step, until the GPU binds.

@@ -1,0 +1,31 @@
+// What waits of the host cost, as causes of findings; internal to the layer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/interval.h"
+#include "findings/one/host_cause.h"
+#include "findings/one/host_findings.h"
+#include "findings/one/idle_ledger.h"
+#include "findings/one/wait_places.h"
+
+namespace jarvis::findings {
+
+std::vector<analysis::HostStretch> StretchesOf(const IntervalSet<std::int64_t>& intervals);
+
+// Host time of the ops that only fetch what is waited for.
+IntervalSet<std::int64_t> HostTimeOf(const WaitPlaces& found);
+
+// A check that is deleted computes nothing, waits for nothing and issues no op, whatever else
+// stays as it is. Absent: too few, or too little. Takes `found`'s changes if there is a cause.
+std::optional<HostCause> CauseOfChecks(const HostEvidence& evidence, const IdleLedger& ledger,
+                                       WaitPlaces* found);
+
+// Where each wait has a few small kernels only, these are late as well, and both go when such
+// work is done at once and without reading results between. `checked`: host time that goes anyway.
+std::optional<HostCause> CauseOfWaits(const HostEvidence& evidence, const IdleLedger& ledger,
+                                      WaitPlaces* found, const IntervalSet<std::int64_t>& checked);
+
+}  // namespace jarvis::findings
