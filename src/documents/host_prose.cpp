@@ -378,8 +378,9 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
       return SectionName(analysis, cause) + " while the GPU is idle, " + TimesText(analysis, cause);
     case HostCauseKind::kWaits: {
       const bool checks = IsOfChecks(cause);
-      std::string text = fmt::format("{} {}{}{}", EachCalls(analysis, cause.count),
-                                     checks ? "value checks" : "syncs",
+      const std::string count = EachCalls(analysis, cause.count);
+      std::string text = fmt::format("{} {}{}{}{}", count, checks ? "value check" : "sync",
+                                     count == "1" ? "" : "s",
                                      analysis.base.count > 1 ? " " + UnitPhrase(analysis) : "",
                                      checks ? " (syncs that read one value back)"
                                             : " (waits with nothing queued behind them)");

@@ -28,6 +28,7 @@ namespace {
 
 constexpr std::size_t kUncoveredMost = 3;
 constexpr double kJointShare = 5;  // percent of the wall time
+constexpr double kThenShare = 10;  // the same, of what a host without cost would save then
 constexpr std::string_view kPathLegend =
     "Path A: the model's code may change. Path B: the model stays as it is; only settings, "
     "environment, compilation or the code around it change.";
@@ -47,6 +48,7 @@ class LeverRows {
   FixRow Row(const ActionGroup& group) const;
   // With communication that nothing hides: absent where the host does not bind without it.
   std::optional<FixRow> Joint(const findings::Finding& finding) const;
+  std::optional<FixRow> HostThen() const;
   // What hardly saves more once `of` is done, and something where that cannot be done.
   FixRow Instead(const findings::Finding& of, const findings::Finding& finding) const;
 
@@ -263,6 +265,26 @@ FixRow Beside(char path, std::string action, std::string because, std::string al
           paths};
 }
 
+// Once the GPU is as fast as the rows above make it, the host may bind; absent: it does not, or a
+// row above is about its launches.
+std::optional<FixRow> LeverRows::HostThen() const {
+  const double then_ms = analysis_.wall.host_then_ms;
+  if (then_ms <= 0 || 100 * then_ms < kThenShare * analysis_.wall.wall_ms) return std::nullopt;
+  for (const findings::Finding& finding : analysis_.findings) {
+    const bool launches =
+        finding.host != nullptr && (finding.host->kind == findings::HostCauseKind::kLaunchBound ||
+                                    finding.host->kind == findings::HostCauseKind::kReplayGap);
+    if (launches || finding.joint_ms) return std::nullopt;
+  }
+  const std::vector<findings::Remedy> ways =
+      findings::WaysToLaunchFaster(analysis_.context, false, true);
+  if (ways.empty()) return std::nullopt;
+  return Beside('B', FirstClause(AdviceSentence(analysis_, ways.front())),
+                "The host becomes the bottleneck once the rows above are done",
+                std::string(kAbsentText),
+                fmt::format("{} more; not in the total", AtMost(then_ms)));
+}
+
 // Where the host is alone for most of the time, several inputs cost it as much as one.
 FixRow BatchRow(const findings::Analysis& analysis, double times) {
   return Beside(
@@ -356,6 +378,7 @@ std::vector<FixRow> FixRows(const findings::Analysis& analysis, const TextEdits&
       out.push_back(BatchRow(analysis, *times));
   }
   if (out.empty()) return out;
+  if (std::optional<FixRow> then = rows.HostThen()) out.push_back(std::move(*then));
   const findings::Finding* const host = HostLever(groups);
   if (const auto times = host == nullptr ? BatchTimes(analysis) : std::nullopt)
     out.push_back(BatchRow(analysis, *times));

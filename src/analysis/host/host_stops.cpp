@@ -1,6 +1,7 @@
 #include "analysis/host/host_stops.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <span>
 #include <string_view>
@@ -25,6 +26,8 @@ constexpr std::size_t kVisitsMin = 4;     // of a place, to know what is usual
 constexpr std::size_t kOneStopIn = 4;     // visits at least; more often it is the place
 constexpr double kHeld = 0.7;             // of a stop, while another thread is in Python
 constexpr std::int64_t kHolderTimes = 3;  // of the stop: a longer function holds nothing
+constexpr std::size_t kReleasedMin = 4;   // stops that end with a function of another thread
+constexpr double kReleasedOff = 0.05;     // of the stop, between the two ends
 constexpr StringId kNoName = static_cast<StringId>(-1);
 
 bool IsBuiltin(std::string_view name) {
@@ -108,19 +111,28 @@ class StopFinder {
       if (stretch.ns() >= kStopLeastNs) visits.candidates.push_back(stretch);
     });
     CollectHolders();
-    std::vector<HostStop> stops;
+    std::vector<HostStop> stops, released;
     for (auto& [place, visits] : places) {
       if (visits.candidates.empty()) continue;
       const std::size_t count = visits.lengths.size();
       const std::int64_t least =
           std::max(kStopLeastNs, kStopTimes * LowerMedian(std::move(visits.lengths)));
-      std::erase_if(visits.candidates, [&](const HostStop& stop) { return stop.ns() < least; });
-      const bool seldom = count >= kVisitsMin && kOneStopIn * visits.candidates.size() <= count;
+      const auto long_ones = static_cast<std::size_t>(std::ranges::count_if(
+          visits.candidates, [&](const HostStop& stop) { return stop.ns() >= least; }));
+      const bool seldom = count >= kVisitsMin && kOneStopIn * long_ones <= count;
       for (HostStop& stop : visits.candidates) {
         stop.holder = HolderOf(stop);
-        if (seldom || stop.holder != kNoEvent) stops.push_back(stop);
+        if (stop.ns() >= least) {
+          if (seldom || stop.holder != kNoEvent) stops.push_back(stop);
+        } else if (EndsWithHolder(stop)) {
+          released.push_back(stop);
+        }
       }
     }
+    // Places that are reached once or twice have no usual length. That a thread goes on when
+    // another one's function ends may be chance once, too.
+    if (released.size() >= kReleasedMin)
+      stops.insert(stops.end(), released.begin(), released.end());
     std::sort(stops.begin(), stops.end(), [](const HostStop& a, const HostStop& b) {
       return std::pair(a.begin_ns, a.track) < std::pair(b.begin_ns, b.track);
     });
@@ -161,6 +173,12 @@ class StopFinder {
     std::sort(holders_.begin(), holders_.end(), [&](EventIndex a, EventIndex b) {
       return std::pair(events_[a].ts_ns, a) < std::pair(events_[b].ts_ns, b);
     });
+  }
+
+  bool EndsWithHolder(const HostStop& stop) const {
+    if (stop.holder == kNoEvent) return false;
+    const std::int64_t off = std::abs(stop.end_ns - events_[stop.holder].end_ns());
+    return static_cast<double>(off) <= kReleasedOff * static_cast<double>(stop.ns());
   }
 
   // The longest Python function of another thread of the process that covers most of the stop, and

@@ -3,7 +3,8 @@
 // thread holds the interpreter's lock, or the interpreter itself is busy (garbage collection).
 //
 // A place is a Python function with the call before and the call after; what is long whenever the
-// place is reached is work of the program and no stop. Stretches inside ops and runtime calls are
+// place is reached is work of the program and no stop, unless it ends again and again as a function
+// of another thread does. Stretches inside ops and runtime calls are
 // those of a host without CPU (descheduled.h).
 #pragma once
 

@@ -248,7 +248,7 @@ Ways WaysForCommunication(const WorkContext& context, const ExposedCollectives& 
                         ContainsNoCase(longest, "alltoall") || ContainsNoCase(longest, "send_recv");
   if (exchange && context.embeddings) {
     if (!context.pipelined_exchange) AddOnce(&ways.a, Advice::kOverlapAllToAll);
-    AddOnce(&ways.a, Advice::kExchange16Bits);
+    if (!context.coded_exchange) AddOnce(&ways.a, Advice::kExchange16Bits);
   } else if (context.training && !exchange) {
     AddOnce(&ways.a, !context.bucketed && exposed.issued ? Advice::kOverlapCommunication
                      : exposed.mostly_hidden             ? Advice::kTuneBuckets

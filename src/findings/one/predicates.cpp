@@ -26,6 +26,7 @@ constexpr Predicate<TraceFacts> kOfTrace[] = {
     {"autotuned", [](const TraceFacts& f) { return f.context.autotuned; }},
     {"before torch 2", [](const TraceFacts& f) { return f.context.before_torch2; }},
     {"can compile", [](const TraceFacts& f) { return f.context.CanCompile(); }},
+    {"coded exchange", [](const TraceFacts& f) { return f.context.coded_exchange; }},
     {"compiled", [](const TraceFacts& f) { return f.context.compiled; }},
     {"fp8 units", [](const TraceFacts& f) { return HasRate(f, "matrix_fp8"); }},
     {"hopper or newer", IsHopperOrNewer},

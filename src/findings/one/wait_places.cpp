@@ -217,9 +217,22 @@ class PlaceFinder {
     });
   }
   void AddOp(EventIndex op, WaitPlaces* out) const {
-    out->read_host.push_back({events_[op].ts_ns, events_[op].end_ns()});
+    out->read_host.push_back({events_[op].ts_ns - PauseBefore(op), events_[op].end_ns()});
     const auto gpu = tree_.GpuBelow(op);
     out->read_gpu.events.insert(out->read_gpu.events.end(), gpu.begin(), gpu.end());
+  }
+
+  // Between the op and what its thread did before: Python calls one op less. A long pause has
+  // another cause.
+  std::int64_t PauseBefore(EventIndex op) const {
+    constexpr std::int64_t kLongestNs = 20'000;
+    std::int64_t pause = kLongestNs;
+    ForOpsBefore(op, [&](EventIndex before) {
+      const std::int64_t gap = events_[op].ts_ns - events_[before].end_ns();
+      if (gap >= 0) pause = std::min(pause, gap);
+      return gap < 0;
+    });
+    return pause < kLongestNs ? pause : 0;
   }
 
   // The last few ops of its thread that began before a call, backward, as long as `use` asks for

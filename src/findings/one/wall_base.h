@@ -33,6 +33,9 @@ struct WallBase {
   double opaque_percent = 0;
   // All findings but those of what happens once, each by its better way.
   std::optional<Range> together_ms;
+  // What a host that took no time would save beyond all of them, where the first one makes the GPU
+  // faster by much; 0: not asked.
+  double host_then_ms = 0;
   // Low ends of ranges are what is left if recording cost the host all that it may have.
   bool low_without_recording = false;
   // What savings are beyond: the profiler's pauses, first calls, work launched before the

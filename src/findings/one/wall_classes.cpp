@@ -76,6 +76,19 @@ double MostOfHost(const Analysis& analysis, const Finding& finding) {
   return IdleMs(analysis, cause) + cause.gpu_ms;
 }
 
+void WidenBound(double replayed_ms, Range* ms) {
+  constexpr double kAttributed = 0.1;
+  ms->low = std::min(ms->low, (1 - kAttributed) * ms->mid);
+  ms->high = std::max(ms->high, std::min((1 + kAttributed) * ms->mid, replayed_ms));
+}
+
+double NamedPart(const HostCause& cause) {
+  const bool named = cause.kind == HostCauseKind::kSection && !cause.loading &&
+                     cause.within.empty() && !cause.places.empty() &&
+                     2 * cause.places.front().ms > cause.total_ms;
+  return named ? std::min(1.0, cause.places.front().ms / cause.total_ms) : 1;
+}
+
 double MostHidden(const Analysis& analysis, const Finding& finding) {
   const auto advises = [&](Advice advice) { return Advises(finding.path_a, advice); };
   const bool hides = advises(Advice::kOverlapMicroBatches) ||

@@ -186,8 +186,15 @@ class WallAsker {
     if (!finding.host->least.empty()) {
       WayOut least = way;
       least.changes = InScope(finding.host->least);
+      // That their ops' own time goes as well is sure only once they are gone.
+      if (finding.host->kind == HostCauseKind::kWaits)
+        least.cap_ms =
+            std::min(way.cap_ms.value_or(analysis_.wall.wall_ms), IdleMs(analysis_, *finding.host));
       saving.ms.low = std::min(saving.ms.mid, Ask(given(), least).ms.low);
     }
+    if (way.cap_ms && saving.ms.mid >= *way.cap_ms)
+      WidenBound(simulation_.Saved(given(), way.changes), &saving.ms);
+    saving.ms.low *= NamedPart(*finding.host);
     if (!analysis_.wall.low_without_recording) return saving;
     const double left_ms = WithoutRecording(saving.ms.mid, way);
     saving.low_by_recording = left_ms < saving.ms.low;
@@ -323,13 +330,24 @@ class WallAsker {
     const double most = std::min({finding->exclusive_ms, wall.wall_ms - wall.host_floor_ms,
                                   MostOfExchange(analysis_, *finding)});
     finding->bound_ms = std::clamp(saved, 0.0, most);
-    const analysis::TimeSpan frame = analysis_.frames->frames.frame;
-    analysis::ScaleHost no_host;
-    no_host.factor = 0;
-    no_host.stretches.push_back({analysis::kAllTracks, frame.start, frame.end});
-    const Changes both = InScope({std::move(none), std::move(no_host)});
+    const Changes both = InScope({std::move(none), NoHost()});
     finding->joint_ms =
         std::clamp(simulation_.Saved(given(), both), *finding->bound_ms, analysis_.wall.wall_ms);
+  }
+
+  analysis::ScaleHost NoHost() const {
+    const analysis::TimeSpan frame = analysis_.frames->frames.frame;
+    return {{{analysis::kAllTracks, frame.start, frame.end}}, 0};
+  }
+
+  // A GPU that is much faster may leave the host behind.
+  void AskForHostThen(const analysis::DoneChanges& done) const {
+    constexpr double kMuch = 0.2;  // of the wall time
+    const bool faster = !order_.empty() && analysis_.findings[order_.front()].host == nullptr &&
+                        after_ms_.front() >= kMuch * analysis_.wall.wall_ms;
+    if (!faster) return;
+    const std::vector<Changes> no_host = {InScope({NoHost()})};
+    analysis_.wall.host_then_ms = std::max(0.0, simulation_.SavedAfter(done, no_host).front());
   }
 
   // Halves of a batch that together compute that much longer than the whole hide nothing.
@@ -461,6 +479,7 @@ class WallAsker {
         next.known = false;
       if (host) ask(left);
     }
+    AskForHostThen(done);
   }
 
   // What a change saves beyond others lies in the range that it may save alone, unless it hardly

@@ -144,6 +144,8 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
       names.Device("triton_tem_") || names.Device("triton_mm") || names.Device("triton_bmm");
   context->replays = names.Host("GraphLaunch");
   context->pipelined_exchange = names.Host("start_sparse_data_dist");
+  // "## encoder fp16 None ##" stands around what the codec does.
+  context->coded_exchange = names.Host("## encoder ") && names.Host("## decoder ");
   context->own_loader = names.Host("_SingleProcessDataLoaderIter");
   context->worker_loader = names.Host("_MultiProcessingDataLoaderIter");
   context->pageable_input = names.Device("Pageable -> Device");
