@@ -54,6 +54,7 @@ constexpr std::array<WordsOfLine, ledger::kWorkKinds> kWorkWords = {{
 // By IdleCause, without "GPU idle: ".
 constexpr std::array<WordsOfLine, ledger::kIdleCauses> kIdleWords = {{
     {"host issuing ops", "ops"},
+    {"host launching a GPU graph", "ops"},
     {"host between ops", "ops"},
     {"host in Python", "host"},
     {"host in code that was not recorded", "host"},

@@ -240,6 +240,30 @@ TEST_CASE("a base between marks holds whole periods: no work of a step is in it 
   CHECK(Us(few.base.unit_ns()) == 10000);
 }
 
+// Three steps of 30 ms whose host first waits for data; the GPU is at work of before for `old` us,
+// and 8 ms behind at the end of each.
+TraceText BehindOld(double old) {
+  TraceText t;
+  t.Kernel("old", 1, old, 900);
+  double at = 0;
+  for (int i = 0; i < 3; ++i, at += 30'000) {
+    t.Annotation("ProfilerStep#" + std::to_string(i + 1), at, 30'000);
+    t.Op("enumerate(DataLoader)", at + 1, 20'000);
+    t.OpWithKernel("aten::mm", at + 20'100, 50, "gemm", at + 30'500, 7'500, i + 1);
+  }
+  return t;
+}
+
+TEST_CASE(
+    "steps in which the GPU works for steps of before are left out, others are as long as ever") {
+  const TimeFrames behind = FramesIn(BehindOld(29'000));
+  CHECK(behind.base.regimes.kept == std::vector<std::size_t>{1, 2});
+  CHECK(Us(behind.base.unit_ns()) == 30'000);
+  // A short rest of before takes no step away.
+  const TimeFrames rest = FramesIn(BehindOld(2'000));
+  CHECK(rest.base.regimes.kept.front() == 0);
+}
+
 TEST_CASE("the profiler's own wait at the end is no part of a recording") {
   const auto recorded = [](double wait, double length) {
     TraceText t;

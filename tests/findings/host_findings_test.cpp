@@ -250,7 +250,8 @@ TEST_CASE("a check that is deleted takes along what it computes; another value s
   CHECK(checks.host->gpu_ms == doctest::Approx(39 * 0.060));  // of what repeats
   CHECK(values.host->gpu_ms == 0);
   CHECK(BestWall(checks)->ms.low >= 39 * 0.060);
-  CHECK(BestWall(values)->ms.high <= values.host->idle_ms + 1e-6);
+  CHECK(BestWall(values)->ms.mid <= values.host->idle_ms + 1e-6);
+  CHECK(BestWall(values)->ms.high <= 1.1 * values.host->idle_ms + 1e-6);
 }
 
 TEST_CASE("a wait while the GPU has work queued costs nothing") {
@@ -548,7 +549,10 @@ TEST_CASE("no class contradicts its saving, and no saving is more than goes away
       if (best == nullptr || f.one_off) continue;
       CHECK(f.priority == PriorityOfSaving(best->after_others_ms / wall * 100));
       CHECK(best->ms.high <= wall);
-      if (f.host != nullptr) CHECK(best->ms.high <= f.host->idle_ms + 1e-9);
+      if (f.host == nullptr) continue;
+      // With a wait its op goes.
+      const double most = f.host->kind == HostCauseKind::kWaits ? 1.1 : 1;
+      CHECK(best->ms.high <= most * f.host->idle_ms + 1e-9);
     }
   }
 }

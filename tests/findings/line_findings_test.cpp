@@ -104,6 +104,9 @@ TEST_CASE("predicates hold where they should, and their denials elsewhere") {
   CHECK(AllHold({"training", "amd"}, facts));
   CHECK_FALSE(AllHold({"!training"}, facts));
   CHECK_FALSE(AllHold({"fp8 units"}, facts));  // no platform
+  CHECK(AllHold({"!coded exchange"}, facts));
+  context.coded_exchange = true;
+  CHECK(AllHold({"coded exchange"}, facts));
   CHECK_FALSE(AllHold({"no such name"}, facts));
   CHECK_FALSE(AllHold({"!no such name"}, facts));
   KernelFacts kernel;

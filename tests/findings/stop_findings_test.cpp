@@ -128,6 +128,36 @@ TEST_CASE("another thread in Python holds the interpreter's lock") {
   CHECK(FoundBy(one, Pattern::kPythonStops) == nullptr);
 }
 
+// Ten functions that are each reached once, in which the main thread stands for 1 ms; another one
+// runs until `late` microseconds after that.
+Analyzed StandingOnce(double late) {
+  TraceText text;
+  std::vector<double> stops;
+  double at = 10;
+  for (int i = 0; i < 10; ++i, at += 1200) {
+    const double begin = at;
+    text.OpWithKernel("aten::relu", at, 90, "k", at + 95, 50, 2 * i + 1);
+    stops.push_back(at += 100);
+    at += 1000;
+    text.OpWithKernel("aten::mul", at, 90, "k", at + 95, 50, 2 * i + 2);
+    text.Python(fmt::format("model.py({}): block", 10 * i), begin - 5, at + 100 - begin);
+  }
+  text.Annotation("ProfilerStep#1", 0, at + 20);
+  text.Thread(100, 200);
+  for (const double stop : stops)
+    text.Python("writer.py(8): encode", stop + 5, 990 + late);
+  return Analyze(text);
+}
+
+TEST_CASE("a thread that goes on each time when another one's function ends waited for the lock") {
+  const Analyzed held = StandingOnce(0);
+  const Finding* finding = FoundBy(held, Pattern::kInterpreterLock);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->count == 10);
+  // Both work at a time: the other's function ends long after this one went on.
+  CHECK(FoundBy(StandingOnce(150), Pattern::kInterpreterLock) == nullptr);
+}
+
 TEST_CASE("a thread that waits holds nothing: Python itself stands still") {
   for (const std::string_view other : {"", "threading.py(320): wait"}) {
     const Analyzed one = Analyze(Standing(other));

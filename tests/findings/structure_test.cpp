@@ -382,6 +382,10 @@ TEST_CASE("ways for communication fit to what is exposed") {
   context.embeddings = true;
   CHECK(Has(WaysForCommunication(context, {"all_to_all", true, true}).a, Advice::kOverlapAllToAll));
   CHECK(Has(WaysForCommunication(context, {"all_to_all", true, true}).a, Advice::kExchange16Bits));
+  context.coded_exchange = true;  // it is narrow already
+  CHECK_FALSE(
+      Has(WaysForCommunication(context, {"all_to_all", true, true}).a, Advice::kExchange16Bits));
+  context.coded_exchange = false;
   context = {};
   // Of replayed graphs nothing can be issued early: micro-batches hide it.
   const ExposedCollectives replayed = {"all_to_all", false, true, false, false, false};

@@ -62,6 +62,33 @@ TEST_CASE("uploads that take most of each step are kept on the GPU, or halved") 
   CHECK(BestWall(*finding) == &*finding->wall_b);
 }
 
+// Twenty uploads from pageable memory, each behind an op of that name on the host.
+Analyzed UploadsBehind(const char* before) {
+  TraceText text;
+  double at = 0;
+  for (int i = 0; i < 20; ++i, at += 500) {
+    text.Op(before, at, 5);
+    text.Op("aten::to", at + 7, 150).Runtime("cudaMemcpyAsync", at + 10, 140, 2 * i + 1);
+    text.Memcpy("Memcpy HtoD (Pageable -> Device)", at + 20, 125, 2 * i + 1);
+    text.OpWithKernel("aten::mm", at + 160, 20, "gemm", at + 185, 200, 2 * i + 2);
+  }
+  text.Annotation("ProfilerStep#1", 0, at);
+  return Analyze(text);
+}
+
+TEST_CASE("what an op makes on the host right before it is uploaded is better made on the device") {
+  const Analyzed made_there = UploadsBehind("aten::zeros");
+  const Finding* made = made_there.Find("multi_kernel", "H2D copies");
+  REQUIRE(made != nullptr);
+  CHECK(Advises(made->path_a, Advice::kBuildOnDevice));
+  CHECK(Advises(made->path_b, Advice::kPinnedCopies));
+  // What comes from elsewhere is the program's input.
+  const Analyzed given_there = UploadsBehind("aten::select");
+  const Finding* given = given_there.Find("multi_kernel", "H2D copies");
+  REQUIRE(given != nullptr);
+  CHECK_FALSE(Advises(given->path_a, Advice::kBuildOnDevice));
+}
+
 TEST_CASE("what is in half the bits already is not halved again") {
   const Analyzed one = Analyze(Uploads(1000, false));
   const Finding* finding = one.Find("multi_kernel", "H2D copies");

@@ -217,6 +217,22 @@ TEST_CASE("a graph that runs while its launch goes on has gaps of its own") {
   CHECK(kept.Idle(IdleCause::kQueuedGap) == 20);
 }
 
+TEST_CASE("what the call takes that launches a graph is a line of its own") {
+  const auto kept = [](const char* call) {
+    TraceText t;
+    t.Annotation("ProfilerStep#1", 0, 1000);
+    t.OpWithKernel("aten::mm", 5, 8, "ampere_sgemm_128x64_tn", 20, 80, 1);
+    t.Runtime(call, 120, 500, 2).Kernel("relu_kernel", 630, 100, 2);
+    return KeptOf(t);
+  };
+  const Kept graph = kept("cudaGraphLaunch");
+  CHECK(graph.Idle(IdleCause::kGraphLaunch) == 500);
+  // Other calls are issued one by one.
+  const Kept one = kept("cudaLaunchKernel");
+  CHECK(one.Idle(IdleCause::kGraphLaunch) == 0);
+  CHECK(one.Idle(IdleCause::kHostIssues) >= 500);
+}
+
 TEST_CASE("what a library of convolutions does within its calls is nothing to save") {
   TraceText t;
   t.Annotation("ProfilerStep#1", 0, 1000);

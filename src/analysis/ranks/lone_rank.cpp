@@ -99,7 +99,7 @@ std::vector<LoneCall> TakeHalves(std::vector<LoneCall>* calls) {
       durations.push_back(dur);
     return LowerMedian(std::move(durations));
   };
-  const auto [low, high] = std::minmax(middle(halves[0]), middle(halves[1]));
+  const auto [low, high] = std::minmax({middle(halves[0]), middle(halves[1])});
   if (high < kTimes * low) return {};
   *calls = std::move(halves[0]);
   return std::move(halves[1]);

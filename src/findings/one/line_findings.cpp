@@ -194,6 +194,9 @@ void AddLineFixes(const Calls& calls, std::span<const Finding> fusions, const An
     add(category.findings);
   add(fusions);
   add(*structures);
+  // No change to what is recorded makes work of before faster.
+  for (const EventIndex e : analysis.frames->frames.base.head.foreign)
+    sized[e] = true;
   std::vector<Finding> found = LineFixFinder(calls, *analysis.frames->kinds, analysis.context,
                                              analysis.categories, std::move(sized))
                                    .Run();

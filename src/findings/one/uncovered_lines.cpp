@@ -21,10 +21,11 @@ using ledger::IdleCause;
 using ledger::WorkKind;
 
 // Of which the host is the cause.
-constexpr IdleCause kOfHost[] = {
-    IdleCause::kHostIssues,   IdleCause::kBetweenLaunches, IdleCause::kPython,
-    IdleCause::kOutsideOps,   IdleCause::kInput,           IdleCause::kAllocator,
-    IdleCause::kNotScheduled, IdleCause::kRoundTrip,       IdleCause::kLaunchLatency};
+constexpr IdleCause kOfHost[] = {IdleCause::kHostIssues,      IdleCause::kGraphLaunch,
+                                 IdleCause::kBetweenLaunches, IdleCause::kPython,
+                                 IdleCause::kOutsideOps,      IdleCause::kInput,
+                                 IdleCause::kAllocator,       IdleCause::kNotScheduled,
+                                 IdleCause::kRoundTrip,       IdleCause::kLaunchLatency};
 
 bool IsSized(const Finding& finding) {
   return BestWall(finding) != nullptr || finding.bound_ms;
@@ -37,8 +38,8 @@ bool HasWay(const Finding& finding) {
 constexpr double kTakes = 0.1;  // of a line: where a finding takes less, the line is not its
 
 // What stretches without a cause of their own are named by.
-constexpr IdleCause kLate[] = {IdleCause::kHostIssues, IdleCause::kBetweenLaunches,
-                               IdleCause::kLaunchLatency};
+constexpr IdleCause kLate[] = {IdleCause::kHostIssues, IdleCause::kGraphLaunch,
+                               IdleCause::kBetweenLaunches, IdleCause::kLaunchLatency};
 constexpr IdleCause kStretches[] = {IdleCause::kPython, IdleCause::kOutsideOps, IdleCause::kInput,
                                     IdleCause::kBetweenLaunches};
 constexpr IdleCause kSyncs[] = {IdleCause::kRoundTrip, IdleCause::kHostIssues,
@@ -122,8 +123,7 @@ class LineFiller {
     }
     const std::int64_t most = *std::max_element(own.begin(), own.end());
     for (std::size_t i = 0; i < own.size(); ++i) {
-      const double least =
-          kTakes * static_cast<double>(analysis_.frames->books.gpu.kinds[i].ns);
+      const double least = kTakes * static_cast<double>(analysis_.frames->books.gpu.kinds[i].ns);
       const bool takes = own[i] == most || static_cast<double>(own[i]) >= least;
       if (own[i] > 0 && takes) finding->lines.work.push_back(static_cast<WorkKind>(i));
     }

@@ -9,9 +9,6 @@
 namespace jarvis::findings {
 namespace {
 
-// Of late launches behind waits, where only the waits are taken away.
-constexpr double kLateLeft = 0.6;
-
 // One wait at the end of a run is how anybody gets a result. One in the middle of each step costs
 // the lead of every step.
 bool AreTold(const HostEvidence& e, const HostCause& cause, const WaitPlaces& found) {
@@ -110,8 +107,7 @@ std::optional<HostCause> CauseOfWaits(const HostEvidence& evidence, const IdleLe
   late = Subtract(Union(std::move(late)), checked);
   cause.changes = {std::move(found->waits)};
   if (!late.empty() || !found->read_gpu.events.empty()) cause.least = cause.changes;
-  // What is done without waiting is not yet done at once: most of those launches may stay.
-  if (!late.empty()) cause.least.emplace_back(analysis::ScaleHost{StretchesOf(late), kLateLeft});
+  // What is done without waiting is not yet done at once: all of those launches may stay.
   // What nobody reads back is not computed and copied for it either.
   late.insert(late.end(), found->read_host.begin(), found->read_host.end());
   if (!late.empty())

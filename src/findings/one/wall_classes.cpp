@@ -76,9 +76,10 @@ double MostOfHost(const Analysis& analysis, const Finding& finding) {
   return IdleMs(analysis, cause) + cause.gpu_ms;
 }
 
-void WidenBound(double replayed_ms, Range* ms) {
+void WidenBound(const HostCause& cause, double replayed_ms, Range* ms) {
   constexpr double kAttributed = 0.1;
   ms->low = std::min(ms->low, (1 - kAttributed) * ms->mid);
+  if (cause.kind != HostCauseKind::kWaits) return;
   ms->high = std::max(ms->high, std::min((1 + kAttributed) * ms->mid, replayed_ms));
 }
 

@@ -156,11 +156,13 @@ class WallAsker {
 
   // Alone. The margins of a replay are those of its wall time: no change saves more than it takes
   // away, whatever they are.
-  WallSaving Ask(const analysis::GivenChanges& given, const WayOut& way) const {
+  WallSaving Ask(const analysis::GivenChanges& given, const WayOut& way,
+                 double* replayed_ms = nullptr) const {
     const analysis::Outcome outcome = simulation_.WhatIf(given, way.changes);
     const double cap =
         std::min(way.cap_ms.value_or(outcome.gpu_ms + outcome.host_ms), analysis_.wall.wall_ms);
     const auto within = [](double ms, double most) { return std::clamp(ms, 0.0, most); };
+    if (replayed_ms != nullptr) *replayed_ms = outcome.saved_ms;
     WallSaving saving;
     saving.ms.mid = within(outcome.saved_ms, std::max(0.0, cap));
     saving.ms.low = within(LowOf(outcome) * way.low_part, saving.ms.mid);
@@ -182,18 +184,18 @@ class WallAsker {
   // What the host takes is inflated by recording it: the least saving is that of a host without,
   // and of the surest part of the change.
   WallSaving AskOfHost(const Finding& finding, const WayOut& way) const {
-    WallSaving saving = Ask(given(), way);
+    double replayed_ms = 0;
+    WallSaving saving = Ask(given(), way, &replayed_ms);
     if (!finding.host->least.empty()) {
       WayOut least = way;
       least.changes = InScope(finding.host->least);
       // That their ops' own time goes as well is sure only once they are gone.
-      if (finding.host->kind == HostCauseKind::kWaits)
-        least.cap_ms =
-            std::min(way.cap_ms.value_or(analysis_.wall.wall_ms), IdleMs(analysis_, *finding.host));
+      if (finding.host->kind == HostCauseKind::kWaits && way.cap_ms)
+        least.cap_ms = std::min(*way.cap_ms, IdleMs(analysis_, *finding.host));
       saving.ms.low = std::min(saving.ms.mid, Ask(given(), least).ms.low);
     }
     if (way.cap_ms && saving.ms.mid >= *way.cap_ms)
-      WidenBound(simulation_.Saved(given(), way.changes), &saving.ms);
+      WidenBound(*finding.host, replayed_ms, &saving.ms);
     saving.ms.low *= NamedPart(*finding.host);
     if (!analysis_.wall.low_without_recording) return saving;
     const double left_ms = WithoutRecording(saving.ms.mid, way);
@@ -340,9 +342,9 @@ class WallAsker {
     return {{{analysis::kAllTracks, frame.start, frame.end}}, 0};
   }
 
-  // A GPU that is much faster may leave the host behind.
   void AskForHostThen(const analysis::DoneChanges& done) const {
-    constexpr double kMuch = 0.2;  // of the wall time
+    constexpr double kMuch =
+        0.2;  // of the wall time: a GPU so much faster may leave the host behind
     const bool faster = !order_.empty() && analysis_.findings[order_.front()].host == nullptr &&
                         after_ms_.front() >= kMuch * analysis_.wall.wall_ms;
     if (!faster) return;

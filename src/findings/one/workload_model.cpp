@@ -456,6 +456,11 @@ class ModelTeller {
       }
     }
     if (calls % passes_ != 0 || calls / passes_ < 4) return;
+    // A pass in micro-batches has an embedding and a head for each, and each runs all layers.
+    const std::uint64_t parts = Kernels({"embedding"}).count / passes_;
+    const bool split = parts > 1 && products.contains(parts * passes_) &&
+                       !products.contains(passes_) && calls % (parts * passes_) == 0;
+    if (split) calls /= parts;
     out_.Set(WorkloadPart::kLayers, fmt::format("{}", calls / passes_), Certainty::kInferred,
              fmt::format("{} attention kernels in {} passes, and GEMMs as often", calls, passes_));
   }

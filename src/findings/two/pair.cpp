@@ -65,9 +65,9 @@ bool IsOfLaunches(const Finding& finding) {
 
 // Idle time that a replay of the launches does not have.
 bool IsOfLaunching(ledger::IdleCause cause) {
-  return cause == ledger::IdleCause::kHostIssues || cause == ledger::IdleCause::kBetweenLaunches ||
-         cause == ledger::IdleCause::kRoundTrip || cause == ledger::IdleCause::kLaunchLatency ||
-         cause == ledger::IdleCause::kQueuedGap;
+  return cause == ledger::IdleCause::kHostIssues || cause == ledger::IdleCause::kGraphLaunch ||
+         cause == ledger::IdleCause::kBetweenLaunches || cause == ledger::IdleCause::kRoundTrip ||
+         cause == ledger::IdleCause::kLaunchLatency || cause == ledger::IdleCause::kQueuedGap;
 }
 
 class PairJudge {

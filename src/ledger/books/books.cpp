@@ -7,6 +7,7 @@ namespace jarvis::ledger {
 std::string_view IdleCauseText(IdleCause cause) {
   switch (cause) {
     case IdleCause::kHostIssues: return "host issues ops";
+    case IdleCause::kGraphLaunch: return "host launches a graph";
     case IdleCause::kBetweenLaunches: return "host between launches";
     case IdleCause::kPython: return "host in Python";
     case IdleCause::kOutsideOps: return "host outside recorded ops";

@@ -23,6 +23,7 @@ namespace jarvis::ledger {
 // Why the GPU has nothing to do: what the thread does that launches the next work.
 enum class IdleCause : std::uint8_t {
   kHostIssues,       // in ops and runtime calls
+  kGraphLaunch,      // in the call that launches a recorded graph
   kBetweenLaunches,  // between two ops that follow soon
   kPython,
   kOutsideOps,  // nothing recorded, or only an annotation

@@ -54,7 +54,8 @@ class HostBookKeeper {
   void FindSpacing() {
     std::vector<std::pair<std::uint32_t, std::int64_t>> starts;
     for (const EventIndex call : facts_.calls) {
-      if (host_.RoleOf(call) == CallRole::kLaunch)
+      const CallRole role = host_.RoleOf(call);
+      if (role == CallRole::kLaunch || role == CallRole::kGraphLaunch)
         starts.emplace_back(facts_.events[call].track, facts_.events[call].ts_ns);
     }
     std::stable_sort(starts.begin(), starts.end());
@@ -135,6 +136,7 @@ class HostBookKeeper {
         return length > kWaitingMemoryNs && Busy(segment, kMemoryBusy) ? HostLine::kWaitAllocator
                                                                        : HostLine::kOwnAllocator;
       case CallRole::kLaunch:
+      case CallRole::kGraphLaunch:
         if (length > kFullQueueNs && Busy(segment, kQueueBusy)) return HostLine::kWaitQueue;
         break;
       case CallRole::kOther: break;

@@ -23,6 +23,7 @@ CallRole CallRoleOf(std::string_view name) {
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
   if (name.ends_with("Synchronize")) return CallRole::kWait;
   if (has("emcpy")) return CallRole::kCopy;
+  if (has("GraphLaunch")) return CallRole::kGraphLaunch;
   if (has("aunch")) return CallRole::kLaunch;
   if (analysis::IsMemoryCall(name) || has("MemSetAccess") || has("MemUnmap") || has("MemRelease") ||
       has("MemAddressReserve")) {
@@ -106,7 +107,7 @@ void HostTimeline::FindStalls() {
     if (kind == trace::EventKind::kCpuOp) return true;
     if (!trace::IsLaunchCall(kind)) return false;
     const CallRole role = RoleOf(segment.innermost);
-    return role == CallRole::kLaunch || role == CallRole::kOther;
+    return role == CallRole::kLaunch || role == CallRole::kGraphLaunch || role == CallRole::kOther;
   };
   struct Lengths {
     std::vector<std::int64_t> pieces, longest;  // of its calls; each call's longest piece

@@ -22,7 +22,7 @@ using analysis::TimeSet;
 using analysis::TimeSpan;
 
 // What a runtime or driver call is for the host's time.
-enum class CallRole : std::uint8_t { kWait, kCopy, kMemory, kLaunch, kOther };
+enum class CallRole : std::uint8_t { kWait, kCopy, kMemory, kLaunch, kGraphLaunch, kOther };
 
 struct HostSegment {
   TimeSpan span;

@@ -208,6 +208,7 @@ class IdleFiler {
         case CallRole::kWait:
         case CallRole::kCopy: return IdleCause::kRoundTrip;
         case CallRole::kMemory: return IdleCause::kAllocator;
+        case CallRole::kGraphLaunch: return IdleCause::kGraphLaunch;
         case CallRole::kLaunch:
         case CallRole::kOther: break;
       }
