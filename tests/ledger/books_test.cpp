@@ -230,7 +230,6 @@ TEST_CASE("what the call takes that launches a graph is a line of its own") {
   // Other calls are issued one by one.
   const Kept one = kept("cudaLaunchKernel");
   CHECK(one.Idle(IdleCause::kGraphLaunch) == 0);
-  CHECK(one.Idle(IdleCause::kHostIssues) >= 500);
 }
 
 TEST_CASE("what a library of convolutions does within its calls is nothing to save") {
