@@ -12,11 +12,21 @@
 #include "documents/markdown_text.h"
 #include "phrases/ids/start.h"
 #include "phrases/phrase.h"
+#include "session/trace_frames.h"
 
 namespace jarvis::documents {
 namespace {
 
 constexpr std::size_t kStartCallsNamed = 3;
+
+// Of a step, without what happens once: what it tells whatever its kernels are.
+std::string HostPaced(const findings::Analysis& analysis) {
+  constexpr double kMostly = 50;  // percent of the base
+  const double idle_ms = MillisOf(analysis.frames->books.wall.total_idle_ns());
+  const bool step = analysis.frames->frames.base.unit != analysis::TimeUnit::kRecording;
+  if (!step || analysis.context.replays || analysis.base.Percent(idle_ms) < kMostly) return {};
+  return " " + Say(phrases::start::kHostPaced, {{"unit", analysis.base.unit}});
+}
 
 }  // namespace
 
@@ -35,7 +45,8 @@ std::string TooLittleSentence(const findings::Analysis& analysis) {
                                           {"gpu_time", Ms(found.gpu_ms)},
                                           {"start_up", Ms(found.start_up_ms)},
                                           {"calls", Enumerated(calls, Say(phrases::start::kAnd))},
-                                          {"warm_steps", analysis.context.how->warm_steps}});
+                                          {"warm_steps", analysis.context.how->warm_steps}}) +
+         HostPaced(analysis);
 }
 
 std::string RecordedSpanSentence(const findings::Analysis& analysis) {
