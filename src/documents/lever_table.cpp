@@ -280,9 +280,8 @@ std::optional<FixRow> LeverRows::HostThen() const {
       findings::WaysToLaunchFaster(analysis_.context, false, true);
   if (ways.empty()) return std::nullopt;
   return Beside('B', FirstClause(AdviceSentence(analysis_, ways.front())),
-                "The host becomes the bottleneck once the rows above are done",
-                std::string(kAbsentText),
-                fmt::format("{} more; not in the total", AtMost(then_ms)));
+                "The host becomes the bottleneck once the rows above are done", AtMost(then_ms),
+                "not in the total");
 }
 
 // Where the host is alone for most of the time, several inputs cost it as much as one.
@@ -295,6 +294,14 @@ FixRow BatchRow(const findings::Analysis& analysis, double times) {
                   analysis.base.unit),
       "latency stays the same",
       fmt::format("about {:.0f} times the throughput with {:.0f} times the batch", times, times));
+}
+
+// Of the findings that have no row: with less the rows add up all the same.
+bool IsWorthALine(const findings::Analysis& analysis, const findings::Range& further) {
+  constexpr double kFurther = 0.01;
+  const findings::Range& all = *analysis.wall.together_ms;
+  return further.high >= kFurther * analysis.wall.wall_ms || further.high > kFurther * all.high ||
+         further.low > kFurther * all.low;
 }
 
 // Large lines of the base that no recommendation is about are said to be none; GPU work that the
@@ -320,15 +327,15 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
         rest ? " outside the fixes above" : "", EachMs(analysis, line.ms),
         BaseShare(analysis, line.ms),
         line.least_ms
-            ? fmt::format(", of which memory traffic takes at least {} (sizes from kernel "
-                          "names)",
+            ? fmt::format(", of which memory traffic takes {} at 90% of the peak bandwidth (sizes "
+                          "from kernel names)",
                           EachMs(analysis, *line.least_ms))
             : ""));
   }
   if (lines == 0) return std::nullopt;
   if (lines > names.size()) names.push_back("others");
   return Beside('\0',
-                !assessed ? "Not assessed: see below what to record"
+                !assessed ? "No verdict on this time yet: record what is named below"
                 : kernels
                     ? "Profile these kernels with hardware counters: most of their time has no "
                       "recommendation"
@@ -393,8 +400,7 @@ std::vector<FixRow> FixRows(const findings::Analysis& analysis, const TextEdits&
   if (auto uncovered = UncoveredRow(analysis)) out.push_back(std::move(*uncovered));
   const std::string dash(kAbsentText);
   const auto further = findings::TogetherOf(std::span(analysis.findings).subspan(cards));
-  constexpr double kFurther = 0.01;  // of the wall time: less is not worth a line
-  if (analysis.wall.together_ms && further && further->high >= kFurther * analysis.wall.wall_ms)
+  if (analysis.wall.together_ms && further && IsWorthALine(analysis, *further))
     out.push_back(Beside('\0', "Further findings", dash, dash, SumRange(analysis, *further)));
   return out;
 }

@@ -4,8 +4,8 @@
 //
 // A place is a Python function with the call before and the call after; what is long whenever the
 // place is reached is work of the program and no stop, unless it ends again and again as a function
-// of another thread does. Stretches inside ops and runtime calls are
-// those of a host without CPU (descheduled.h).
+// of another thread does. Stretches inside ops and runtime calls are those of a host without CPU
+// (descheduled.h).
 #pragma once
 
 #include <cstdint>

@@ -317,11 +317,10 @@ class HostFindingMaker {
     FoundWaits found = FindWaitPlaces(e_, ledger_);
     const IntervalSet<std::int64_t> checked = HostTimeOf(found.checks);
     std::optional<HostCause> checks = CauseOfChecks(e_, ledger_, &found.checks);
-    const bool told = checks.has_value();
-    if (told) AddWaits("value_checks", std::move(found.checks), *std::move(checks));
     std::optional<HostCause> others =
-        CauseOfWaits(e_, ledger_, &found.others, told ? checked : IntervalSet<std::int64_t>{});
-    lead_told_ = told || others.has_value();
+        CauseOfWaits(e_, ledger_, &found.others, checks ? checked : IntervalSet<std::int64_t>{});
+    lead_told_ = (checks && TellsLead(found.checks)) || (others && TellsLead(found.others));
+    if (checks) AddWaits("value_checks", std::move(found.checks), *std::move(checks));
     if (others) AddWaits("synchronisation", std::move(found.others), *std::move(others));
   }
 

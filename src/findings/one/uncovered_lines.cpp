@@ -35,6 +35,8 @@ bool HasWay(const Finding& finding) {
   return IsSized(finding) || HasAction(finding.path_a) || HasAction(finding.path_b);
 }
 
+// Of the peak: what copies of large tensors reach on the devices of docs/platforms.md.
+constexpr double kReachableBandwidth = 0.9;
 constexpr double kTakes = 0.1;  // of a line: where a finding takes less, the line is not its
 
 // What stretches without a cause of their own are named by.
@@ -142,7 +144,9 @@ class LineFiller {
       const double part = static_cast<double>(books.wall.work_ns[kind]) /
                           static_cast<double>(std::max<std::int64_t>(1, books.gpu.kinds[kind].ns));
       const std::int64_t inside = in_base.In({events_[e].ts_ns, events_[e].end_ns()});
-      analysis_.uncovered_least_ms[kind] += part * MillisOf(std::min(*floor, inside));
+      const auto reachable =
+          static_cast<std::int64_t>(static_cast<double>(*floor) / kReachableBandwidth);
+      analysis_.uncovered_least_ms[kind] += part * MillisOf(std::min(reachable, inside));
     }
   }
 

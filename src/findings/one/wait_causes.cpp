@@ -15,7 +15,7 @@ bool AreTold(const HostEvidence& e, const HostCause& cause, const WaitPlaces& fo
   const std::int64_t units = e.frames.frames.base.count;
   const bool every = units > 1 && found.amid >= static_cast<std::uint64_t>(units);
   const double ms = cause.idle_ms + cause.gpu_ms;
-  return (every || static_cast<double>(cause.count) >= limits::kWaitsMin) && e.base_ms > 0 &&
+  return (every || TellsLead(found)) && e.base_ms > 0 &&
          ms >= limits::kHostShareMin / 100 * e.base_ms;
 }
 
@@ -52,6 +52,10 @@ std::vector<analysis::HostStretch> StretchesOf(const IntervalSet<std::int64_t>& 
   return stretches;
 }
 
+bool TellsLead(const WaitPlaces& found) {
+  return static_cast<double>(found.count) >= limits::kWaitsMin;
+}
+
 IntervalSet<std::int64_t> HostTimeOf(const WaitPlaces& found) {
   return Union(found.read_host);
 }
@@ -67,8 +71,8 @@ std::optional<HostCause> CauseOfChecks(const HostEvidence& evidence, const IdleL
   cause.count = found->count;
   cause.behind_ms = found->behind_ms;
   const double meanwhile_ms = LateMeanwhile(std::move(late), host);
-  cause.idle_ms = found->behind_ms + std::max(found->lead_ms, meanwhile_ms);
-  cause.gone = true;
+  cause.gone = TellsLead(*found);
+  cause.idle_ms = found->behind_ms + std::max(cause.gone ? found->lead_ms : 0, meanwhile_ms);
   cause.gpu_ms = WorkInScope(evidence, found->read_gpu);
   if (!AreTold(evidence, cause, *found)) return std::nullopt;
   cause.total_ms = std::max(found->total_ms, MillisOf(Length(host)));
@@ -84,7 +88,7 @@ std::optional<HostCause> CauseOfWaits(const HostEvidence& evidence, const IdleLe
   cause.count = found->count;
   cause.behind_ms = found->behind_ms;
   IntervalSet<std::int64_t> late, late_of_others;
-  double late_ms = 0, lead_ms = found->lead_ms;
+  double late_ms = 0, lead_ms = TellsLead(*found) ? found->lead_ms : 0;
   for (const IdlePhase& phase : ledger.phases) {
     if (!phase.waits_often()) {
       late_of_others.insert(late_of_others.end(), phase.late.begin(), phase.late.end());
@@ -102,8 +106,8 @@ std::optional<HostCause> CauseOfWaits(const HostEvidence& evidence, const IdleLe
   cause.idle_ms = cause.behind_ms + late_ms + std::max({0.0, lead_ms, meanwhile_ms});
   cause.gpu_ms = WorkInScope(evidence, found->read_gpu);
   if (!AreTold(evidence, cause, *found)) return std::nullopt;
-  cause.moved_ms = std::min(cause.idle_ms, found->total_ms) + cause.gpu_ms +
-                   OwnHostMs(evidence, *found);
+  cause.moved_ms =
+      std::min(cause.idle_ms, found->total_ms) + cause.gpu_ms + OwnHostMs(evidence, *found);
   late = Subtract(Union(std::move(late)), checked);
   cause.changes = {std::move(found->waits)};
   if (!late.empty() || !found->read_gpu.events.empty()) cause.least = cause.changes;

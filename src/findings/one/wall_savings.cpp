@@ -343,8 +343,7 @@ class WallAsker {
   }
 
   void AskForHostThen(const analysis::DoneChanges& done) const {
-    constexpr double kMuch =
-        0.2;  // of the wall time: a GPU so much faster may leave the host behind
+    constexpr double kMuch = 0.2;  // of the wall time: then the GPU may leave the host behind
     const bool faster = !order_.empty() && analysis_.findings[order_.front()].host == nullptr &&
                         after_ms_.front() >= kMuch * analysis_.wall.wall_ms;
     if (!faster) return;
