@@ -94,7 +94,7 @@ inline constexpr double kRampPart = 0.2;        // of a step's GPU time: its sta
 inline constexpr double kHardlyBusy = 10;       // percent of the steps: the GPU is no bound below
 inline constexpr double kRampShare = 80;        // percent of the late launches' idle time in it
 // Exposed communication whose cause one rank cannot tell is ranked by its size from here.
-inline constexpr double kExposedRanked = 5;  // percent of the steps
+inline constexpr double kExposedRanked = 8;  // percent of the steps
 // How many times a saving what is only known to be long must be to stand before it.
 inline constexpr double kSizeAgainstSaving = 1.25;
 inline constexpr double kSmallSaving = 1;  // percent of the wall time: one-time work stands before
