@@ -311,10 +311,11 @@ class MachineTeller {
     };
     for (const Row& row :
          {Row{"sm100", "Blackwell GPU (sm100)"}, Row{"sm90", "Hopper GPU (sm90)"},
-          Row{"isa950", "MI350 series (gfx950)"}, Row{"isa942", "MI300 series (gfx942)"},
-          Row{"isa90a", "MI200 series (gfx90a)"}, Row{"isa908", "MI100 (gfx908)"},
-          Row{"ampere_", "Ampere GPU or newer"}, Row{"sm80", "Ampere GPU or newer"},
-          Row{"turing_", "Turing GPU"}, Row{"volta_", "Volta GPU (V100 class)"}}) {
+          Row{"nvjet_", "Hopper GPU or newer"}, Row{"isa950", "MI350 series (gfx950)"},
+          Row{"isa942", "MI300 series (gfx942)"}, Row{"isa90a", "MI200 series (gfx90a)"},
+          Row{"isa908", "MI100 (gfx908)"}, Row{"ampere_", "Ampere GPU or newer"},
+          Row{"sm80", "Ampere GPU or newer"}, Row{"turing_", "Turing GPU"},
+          Row{"volta_", "Volta GPU (V100 class)"}}) {
       const NamedWork kernel = Kernels({row.lower_part});
       if (kernel.count == 0) continue;
       out_.Set(WorkloadPart::kDevice, std::string(row.text), Certainty::kInferred,
