@@ -378,7 +378,10 @@ class BaseFinder {
         std::ranges::count_if(kept, [&](std::size_t i) { return CarriesOver(i); }));
     if (2 * carrying <= kept.size()) return;
     if (kept.front() == 0) kept.erase(kept.begin());
-    out_.units[last].end = std::max(out_.units[last].start, host_[last].end);
+    EndLastWithHost();
+  }
+  void EndLastWithHost() {
+    out_.units.back().end = std::max(out_.units.back().start, host_.back().end);
   }
 
   // Behind a unit that is left out and that the first one finds the GPU at work of, the last one
@@ -387,7 +390,7 @@ class BaseFinder {
     const std::size_t last = out_.units.size() - 1;
     const bool carries = whole.front() > 0 && !to_the_end_ && whole.back() == last &&
                          CarriesOver(whole.front() - 1) && CarriesOver(last);
-    if (carries) out_.units[last].end = std::max(out_.units[last].start, host_[last].end);
+    if (carries) EndLastWithHost();
   }
 
   // The GPU is at work of the unit when the host is done with it.

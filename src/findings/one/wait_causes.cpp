@@ -110,8 +110,8 @@ std::optional<HostCause> CauseOfWaits(const HostEvidence& evidence, const IdleLe
       std::min(cause.idle_ms, found->total_ms) + cause.gpu_ms + OwnHostMs(evidence, *found);
   late = Subtract(Union(std::move(late)), checked);
   cause.changes = {std::move(found->waits)};
-  if (!late.empty() || !found->read_gpu.events.empty()) cause.least = cause.changes;
   // What is done without waiting is not yet done at once: all of those launches may stay.
+  if (!late.empty() || !found->read_gpu.events.empty()) cause.least = cause.changes;
   // What nobody reads back is not computed and copied for it either.
   late.insert(late.end(), found->read_host.begin(), found->read_host.end());
   if (!late.empty())

@@ -23,7 +23,7 @@ CallRole CallRoleOf(std::string_view name) {
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
   if (name.ends_with("Synchronize")) return CallRole::kWait;
   if (has("emcpy")) return CallRole::kCopy;
-  if (has("GraphLaunch")) return CallRole::kGraphLaunch;
+  if (analysis::IsGraphLaunch(name)) return CallRole::kGraphLaunch;
   if (has("aunch")) return CallRole::kLaunch;
   if (analysis::IsMemoryCall(name) || has("MemSetAccess") || has("MemUnmap") || has("MemRelease") ||
       has("MemAddressReserve")) {
