@@ -61,16 +61,17 @@ Status TakeNames(const At& at, std::string_view key, const element& value,
 }
 
 // [0, 0.3, 0.6]: what of the time goes, at least, expected, at most.
-Status TakeParts(const At& at, const element& value, LineRule* out) {
+Status TakeParts(const At& at, std::string_view key, const element& value,
+                 std::array<double, 3>* out) {
   constexpr const char* kExpected = "three numbers from 0 to 1, none below the one before";
   array items;
-  if (value.get(items) != simdjson::SUCCESS || items.size() != 3) return at.Bad("saves", kExpected);
+  if (value.get(items) != simdjson::SUCCESS || items.size() != 3) return at.Bad(key, kExpected);
   double last = 0;
-  double* const to[] = {&out->low, &out->mid, &out->high};
   for (std::size_t i = 0; i < 3; ++i) {
-    if (items.at(i).get(*to[i]) != simdjson::SUCCESS || !(*to[i] >= last) || *to[i] > 1)
-      return at.Bad("saves", kExpected);
-    last = *to[i];
+    double& to = (*out)[i];
+    if (items.at(i).get(to) != simdjson::SUCCESS || !(to >= last) || to > 1)
+      return at.Bad(key, kExpected);
+    last = to;
   }
   return {};
 }
@@ -106,16 +107,19 @@ Status TakeLine(const At& at, const element& value, LineRule* out) {
     if (list != std::end(lists)) {
       JV_TRY(TakeNames(at, key, member, list->second));
     } else if (key == "saves") {
-      JV_TRY(TakeParts(at, member, out));
+      JV_TRY(TakeParts(at, key, member, &out->saves));
+    } else if (key == "saves_b") {
+      JV_TRY(TakeParts(at, key, member, &out->saves_b.emplace()));
     } else if (key == "rows") {
       if (member.get(out->rows) != simdjson::SUCCESS) return at.Bad(key, "true or false");
     } else {
       return at.Bad(key,
-                    "kinds, libraries, classes, names, precisions, kernels, when, saves or rows");
+                    "kinds, libraries, classes, names, precisions, kernels, when, saves, saves_b "
+                    "or rows");
     }
   }
   if (out->kinds.empty()) return at.Bad("kinds", "a list of texts");
-  return out->high > 0 ? Status() : at.Bad("saves", "three numbers, the last above 0");
+  return out->saves[2] > 0 ? Status() : at.Bad("saves", "three numbers, the last above 0");
 }
 
 }  // namespace

@@ -4,9 +4,11 @@
 // build time: tf32_off.json is Pattern::kTf32Off. Code decides by these, never by a text.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -81,7 +83,8 @@ struct LineRule {
   std::vector<std::string> kernels;  // predicates of a kernel: all hold; "!": does not
   std::vector<std::string> when;     // predicates of the trace, likewise
   // Of the work's own time what goes: at least, expected, at most.
-  double low = 0, mid = 0, high = 0;
+  std::array<double, 3> saves = {};
+  std::optional<std::array<double, 3>> saves_b;  // by path B, where that is another part
   // Kernels in a row on a stream keep the time of the longest; the parts above are of what is left.
   bool rows = false;
 };

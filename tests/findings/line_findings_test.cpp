@@ -54,7 +54,7 @@ const Finding* Of(const Analyzed& one, Pattern pattern) {
 
 constexpr std::string_view kGemmKernel = "nvjet_tst_128x256_64x4_2x1_v_bz_coopA_TNT";
 constexpr std::string_view kFlash2 =
-    "void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, "
+    "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, "
     "cutlass::bfloat16_t, Flash_kernel_traits<128, 128, 64, 4, cutlass::bfloat16_t>>, false, "
     "false, false, false, true, true, false>(Flash_fwd_params)";
 constexpr std::string_view kAddKernel =
@@ -138,6 +138,65 @@ TEST_CASE("attention of an older generation is told where the GPU is newer") {
                       "flash::CollectiveMainloopFwdSm90<2, cute::tuple<cute::C<1>>>>>>(int)",
                       200}}),
            Pattern::kAttentionGeneration) == nullptr);
+}
+
+TEST_CASE("no setting of PyTorch reaches the flash-attn package's attention") {
+  std::string package(kFlash2);
+  package.replace(package.find("pytorch_flash"), std::string_view("pytorch_flash").size(), "flash");
+  const Analyzed one = Repeated({{kGemmKernel, 50}, {package, 200}});
+  CHECK(Of(one, Pattern::kAttentionGeneration) == nullptr);
+  const Finding* finding = Of(one, Pattern::kAttentionPackage);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->change_a.has_value());
+  CHECK_FALSE(finding->change_b.has_value());
+  CHECK(Of(Repeated({{kGemmKernel, 50}, {kFlash2, 200}}), Pattern::kAttentionPackage) == nullptr);
+}
+
+TEST_CASE("casts and copies amid other passes are compiled away with them") {
+  const Analyzed amid =
+      Repeated({{kGemmKernel, 100}, {kAddKernel, 50}, {kCopyKernel, 40}, {kMulKernel, 50}}, "A100");
+  const Finding* finding = Of(amid, Pattern::kPassesInARow);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->time_ms == doctest::Approx(40 * 0.140));
+  CHECK(Of(amid, Pattern::kLayoutLeft) == nullptr);
+  CHECK(Of(amid, Pattern::kCastsLeft) == nullptr);
+  // One that stands alone has its own fix.
+  const Analyzed alone = Repeated({{kGemmKernel, 100}, {kCopyKernel, 140}}, "A100");
+  CHECK(Of(alone, Pattern::kPassesInARow) == nullptr);
+  CHECK((Of(alone, Pattern::kLayoutLeft) != nullptr || Of(alone, Pattern::kCastsLeft) != nullptr));
+}
+
+TEST_CASE("calls that are nothing alike are not told by their mean") {
+  const auto per_call = [](const Analyzed& one, std::string_view key) -> const Fact* {
+    const Finding* finding = Of(one, Pattern::kAttentionGeneration);
+    REQUIRE(finding != nullptr);
+    const std::vector<Fact>& facts = finding->patterns.front().facts;
+    const auto found =
+        std::find_if(facts.begin(), facts.end(), [&](const Fact& f) { return f.key == key; });
+    return found == facts.end() ? nullptr : &*found;
+  };
+  const Analyzed two = Repeated({{kFlash2, 20}, {kGemmKernel, 50}, {kFlash2, 400}});
+  REQUIRE(per_call(two, "most_us") != nullptr);
+  CHECK(std::get<double>(per_call(two, "kernel_us")->value) == doctest::Approx(20));
+  CHECK(std::get<double>(per_call(two, "most_us")->value) == doctest::Approx(400));
+  const Analyzed alike = Repeated({{kFlash2, 200}, {kGemmKernel, 50}, {kFlash2, 400}});
+  CHECK(per_call(alike, "most_us") == nullptr);
+  CHECK(std::get<double>(per_call(alike, "kernel_us")->value) == doctest::Approx(300));
+}
+
+TEST_CASE("what autotuning may have turned down saves at least nothing by that path") {
+  const Analyzed one =
+      Repeated({{kGemmKernel, 100}, {"triton_tem_fused_convolution_0", 100}}, "A100");
+  const Finding* finding = Of(one, Pattern::kConvolutionTemplate);
+  REQUIRE(finding != nullptr);
+  REQUIRE(finding->change_a.has_value());
+  REQUIRE(finding->change_b.has_value());
+  CHECK(finding->change_b->savings_ms.mid < finding->change_a->savings_ms.mid / 2);
+  CHECK(finding->change_b->savings_ms.high == finding->change_a->savings_ms.high);
+  // It has a fix, so no row says that none is known.
+  for (const Finding& other : one.analysis.findings) {
+    if (&other != finding) CHECK(other.subject.find("convolution") == std::string::npos);
+  }
 }
 
 TEST_CASE("pointwise kernels in a row keep the time of the longest") {

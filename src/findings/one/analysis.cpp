@@ -115,10 +115,12 @@ class Analyzer {
     MakeCauseFindings(calls, out_.context, &out_.categories);
     for (CategoryAnalysis& category : out_.categories) {
       JV_TRY(job_.Check());
-      MakeFindings(calls, out_.context, &category);
+      MakeFindings(calls, out_.context, Estimated::kYes, &category);
     }
     JudgePrecision(calls, *frames_->kinds, out_.context, &out_.categories, &structures_);
-    AddLineFixes(calls, fusions_, out_, &structures_);
+    AddLineFixes(calls, fusions_, &out_, &structures_);
+    for (CategoryAnalysis& category : out_.categories)
+      MakeFindings(calls, out_.context, Estimated::kNo, &category);
     Rank();
     JV_TRY(job_.Check());
     Overlaps();

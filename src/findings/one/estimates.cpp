@@ -91,7 +91,7 @@ class FindingMaker {
     Add(group);
   }
 
-  void Run() {
+  void Run(Estimated estimated) {
     std::map<std::tuple<int, std::string, std::string>, Group> groups;
     for (const Operation& operation : out_.operations) {
       const auto key = KeyOf(operation);
@@ -116,18 +116,15 @@ class FindingMaker {
       const bool enough =
           group.method == EstimateMethod::kNone ? told : group.mid >= limits::kFindingMin;
       const bool matters = enough && (large || !fine);
-      if (matters) kept.push_back(&group);
+      const bool none = group.method == EstimateMethod::kNone;
+      if (matters && none == (estimated == Estimated::kNo)) kept.push_back(&group);
     }
-    // Those without an estimate come last, by time.
-    std::stable_sort(kept.begin(), kept.end(), [](const Group* a, const Group* b) {
-      const bool a_none = a->method == EstimateMethod::kNone;
-      const bool b_none = b->method == EstimateMethod::kNone;
-      if (a_none != b_none) return b_none;
-      return a_none ? a->time_us > b->time_us : a->mid > b->mid;
+    std::stable_sort(kept.begin(), kept.end(), [&](const Group* a, const Group* b) {
+      return estimated == Estimated::kNo ? a->time_us > b->time_us : a->mid > b->mid;
     });
     for (const Group* group : kept)
       Add(*group);
-    Notes(groups.size());
+    if (estimated == Estimated::kNo) Notes(groups.size());
   }
 
  private:
@@ -525,8 +522,9 @@ void MakeCauseFindings(const Calls& calls, const WorkContext& context,
   }
 }
 
-void MakeFindings(const Calls& calls, const WorkContext& context, CategoryAnalysis* category) {
-  FindingMaker(calls, context, category).Run();
+void MakeFindings(const Calls& calls, const WorkContext& context, Estimated estimated,
+                  CategoryAnalysis* category) {
+  FindingMaker(calls, context, category).Run(estimated);
 }
 
 }  // namespace jarvis::findings

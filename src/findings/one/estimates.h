@@ -1,6 +1,7 @@
 // What getting faster would save, operation by operation, and the findings that come of it.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "findings/one/calls.h"
@@ -18,8 +19,11 @@ void EstimateOperations(const Calls& calls, CategoryAnalysis* category);
 
 // Groups them: by (bound, library, efficiency bucket) where the roof is known, else by op name.
 // Operations in a good band without a notable pattern are no finding. Sorted by middle impact.
-// Operations with a cause are those of MakeCauseFindings.
-void MakeFindings(const Calls& calls, const WorkContext& context, CategoryAnalysis* category);
+// Operations with a cause are those of MakeCauseFindings. Those without an estimate come second,
+// once it is known what other fixes have claimed (Operation::claimed).
+enum class Estimated : std::uint8_t { kYes, kNo };
+void MakeFindings(const Calls& calls, const WorkContext& context, Estimated estimated,
+                  CategoryAnalysis* category);
 
 // One finding for each cause and group, in the category of its costliest operation; before
 // MakeFindings, whose findings come behind.

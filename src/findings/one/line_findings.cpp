@@ -1,6 +1,7 @@
 #include "findings/one/line_findings.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <iterator>
 #include <map>
@@ -118,20 +119,36 @@ class LineFixFinder {
     }
     if (gpu.empty() || all_us * 100 < limits::kLineShare * calls_.computation_us) return;
     const double part = rule.rows ? 1 - kept_us / all_us : 1;
-    Add(rule, std::move(gpu), {rule.low * part, rule.mid * part, rule.high * part});
+    Add(rule, std::move(gpu), part);
   }
 
-  void Add(const LineRule& rule, std::vector<EventIndex> gpu, const Range& part) {
+  // `row_part`: of the kernels' time what the rule's parts are of.
+  void Add(const LineRule& rule, std::vector<EventIndex> gpu, double row_part) {
+    const auto part_of = [&](const std::array<double, 3>& saves) {
+      return Range{saves[0] * row_part, saves[1] * row_part, saves[2] * row_part};
+    };
+    const Range part = part_of(rule.saves);
     struct OfName {
       double us = 0;
       std::size_t calls = 0;
+      double least_us = 0, most_us = 0;
       EventIndex longest = trace::kNoEvent;
+      // One mean of calls that are nothing alike describes none of them.
+      void TellPerCall(std::vector<Fact>* facts) const {
+        constexpr double kAlike = 3;
+        const bool alike = most_us <= kAlike * least_us;
+        facts->push_back(
+            NumberFact("kernel_us", alike ? us / static_cast<double>(calls) : least_us, "us"));
+        if (!alike) facts->push_back(NumberFact("most_us", most_us, "us"));
+      }
     };
     std::map<std::string, OfName> names;
     for (const EventIndex e : gpu) {
-      taken_[e] = true;
       OfName& one = names[analysis::ShortKernelName(events_.name(e))];
-      one.us += trace::MicrosOf(events_[e].dur_ns);
+      const double us = trace::MicrosOf(events_[e].dur_ns);
+      one.us += us;
+      one.least_us = one.calls == 0 ? us : std::min(one.least_us, us);
+      one.most_us = std::max(one.most_us, us);
       ++one.calls;
       if (one.longest == trace::kNoEvent || events_[e].dur_ns > events_[one.longest].dur_ns)
         one.longest = e;
@@ -141,9 +158,8 @@ class LineFixFinder {
                          [](const auto& a, const auto& b) { return a.second.us < b.second.us; });
     const RuleRow* row = RuleOf(rule.pattern);
     if (row == nullptr) return;
-    std::vector<Fact> facts = {
-        StructureText("kernel", most->first),
-        NumberFact("kernel_us", most->second.us / static_cast<double>(most->second.calls), "us")};
+    std::vector<Fact> facts = {StructureText("kernel", most->first)};
+    most->second.TellPerCall(&facts);
     if (HasFewBlocks(calls_.trace, most->second.longest)) {
       facts.push_back(StructureCount(
           "blocks", static_cast<std::size_t>(*BlocksOf(calls_.trace, most->second.longest))));
@@ -152,19 +168,29 @@ class LineFixFinder {
     }
     Finding f = StructureFinding(calls_, rule.pattern, "Kernels", most->first, std::move(gpu), part,
                                  {{}, row->target, row->source}, std::move(facts));
-    f.other_kernels = names.size() - 1;
     // What runs beside other work is no time to save.
     f.savings_ms = f.change_a->savings_ms = Scaled(part, f.exclusive_ms);
+    // What would not be told leaves its kernels to the rules behind it.
+    if (f.savings_ms->mid * 1e5 < limits::kFindingMin * calls_.window_us) return;
+    for (const EventIndex e : f.change_a->parts.front().gpu)
+      taken_[e] = true;
+    f.other_kernels = names.size() - 1;
     f.path_a.front().savings_ms = f.savings_ms;
     if (!row->path_b.empty()) {
       f.path_b = f.path_a;
       f.change_b = f.change_a;
+      if (rule.saves_b) TakePart(part_of(*rule.saves_b), f.exclusive_ms, &*f.change_b);
     }
     if (row->path_a.empty()) {
       f.path_a.clear();
       f.change_a.reset();
     }
     out_.push_back(std::move(f));
+  }
+
+  static void TakePart(const Range& part, double exclusive_ms, Change* change) {
+    change->parts.front().saved_part = part;
+    change->savings_ms = Scaled(part, exclusive_ms);
   }
 
   const Calls& calls_;
@@ -180,27 +206,30 @@ class LineFixFinder {
 
 }  // namespace
 
-void AddLineFixes(const Calls& calls, std::span<const Finding> fusions, const Analysis& analysis,
+void AddLineFixes(const Calls& calls, std::span<const Finding> fusions, Analysis* analysis,
                   std::vector<Finding>* structures) {
   std::vector<bool> sized(calls.events().size());
-  const auto add = [&](std::span<const Finding> findings) {
+  const auto add = [&](std::span<const Finding> findings, std::vector<bool>* to) {
     for (const Finding& finding : findings) {
       if (!finding.savings_ms && !finding.change_a && !finding.change_b) continue;
-      for (const EventIndex e : analysis.WorkOf(finding))
-        sized[e] = true;
+      for (const EventIndex e : analysis->WorkOf(finding))
+        (*to)[e] = true;
     }
   };
-  for (const CategoryAnalysis& category : analysis.categories)
-    add(category.findings);
-  add(fusions);
-  add(*structures);
+  for (const CategoryAnalysis& category : analysis->categories)
+    add(category.findings, &sized);
+  add(fusions, &sized);
+  add(*structures, &sized);
   // No change to what is recorded makes work of before faster.
-  for (const EventIndex e : analysis.frames->frames.base.head.foreign)
+  for (const EventIndex e : analysis->frames->frames.base.head.foreign)
     sized[e] = true;
-  std::vector<Finding> found = LineFixFinder(calls, *analysis.frames->kinds, analysis.context,
-                                             analysis.categories, std::move(sized))
+  std::vector<Finding> found = LineFixFinder(calls, *analysis->frames->kinds, analysis->context,
+                                             analysis->categories, std::move(sized))
                                    .Run();
   std::move(found.begin(), found.end(), std::back_inserter(*structures));
+  std::vector<bool> own(calls.events().size());
+  add(*structures, &own);
+  ClaimOperations(calls.events(), own, &analysis->categories);
 }
 
 }  // namespace jarvis::findings

@@ -14,8 +14,10 @@ struct Analysis;
 struct Calls;
 
 // Adds those of kernels that no finding of the categories, of `fusions` or of `structures` sizes,
-// each kernel in at most one: of the first fix whose rule holds. n log n in the GPU's events.
-void AddLineFixes(const Calls& calls, std::span<const Finding> fusions, const Analysis& analysis,
+// each kernel in at most one: of the first fix whose rule holds. Then `structures` claim their
+// operations (Operation::claimed): what one of them sizes is not told again as without an estimate.
+// n log n in the GPU's events.
+void AddLineFixes(const Calls& calls, std::span<const Finding> fusions, Analysis* analysis,
                   std::vector<Finding>* structures);
 
 }  // namespace jarvis::findings

@@ -327,21 +327,9 @@ class TraceStructures {
 
   void Add(Pattern rule, const char* name, std::string subject, std::vector<EventIndex> gpu,
            const Range& part, Target target, std::vector<Fact> facts) {
-    Claim(gpu);
+    ClaimOperations(events_, Marked(gpu, events_.size()), &categories_);
     out_.push_back(StructureFinding(calls_, rule, name, std::move(subject), std::move(gpu), part,
                                     std::move(target), std::move(facts)));
-  }
-
-  void Claim(const std::vector<EventIndex>& gpu) {
-    const std::vector<bool> own = Marked(gpu, events_.size());
-    for (CategoryAnalysis& category : categories_) {
-      for (Operation& o : category.operations) {
-        double us = 0;
-        for (const EventIndex e : o.gpu)
-          us += own[e] ? trace::MicrosOf(events_[e].dur_ns) : 0;
-        o.claimed = o.claimed || us >= o.gpu_us / 2;
-      }
-    }
   }
 
   const Calls& calls_;
@@ -354,6 +342,18 @@ class TraceStructures {
 };
 
 }  // namespace
+
+void ClaimOperations(const trace::EventStore& events, const std::vector<bool>& own,
+                     std::vector<CategoryAnalysis>* categories) {
+  for (CategoryAnalysis& category : *categories) {
+    for (Operation& o : category.operations) {
+      double us = 0;
+      for (const EventIndex e : o.gpu)
+        us += own[e] ? trace::MicrosOf(events[e].dur_ns) : 0;
+      o.claimed = o.claimed || us >= o.gpu_us / 2;
+    }
+  }
+}
 
 std::vector<std::vector<EventIndex>> WorkByStream(const Calls& calls) {
   const trace::EventStore& events = calls.events();

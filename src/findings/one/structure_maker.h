@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "findings/one/calls.h"
+#include "findings/one/category_analysis.h"
 #include "findings/one/finding.h"
 
 namespace jarvis::findings {
@@ -14,6 +15,10 @@ namespace jarvis::findings {
 Finding StructureFinding(const Calls& calls, Pattern rule, const char* name, std::string subject,
                          std::vector<trace::EventIndex> gpu, const Range& part, Target target,
                          std::vector<Fact> facts);
+
+// Operations of which `own` (by event) holds most of the time are claimed (Operation::claimed).
+void ClaimOperations(const trace::EventStore& events, const std::vector<bool>& own,
+                     std::vector<CategoryAnalysis>* categories);
 
 // The GPU work that the timeline counts, by stream: each by start, equal ones as they stand in it.
 std::vector<std::vector<trace::EventIndex>> WorkByStream(const Calls& calls);
