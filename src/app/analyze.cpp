@@ -112,7 +112,6 @@ std::vector<Flag> AnalyzeFlags(Request* request) {
 Result<Request> Parse(Arguments arguments) {
   Request request;
   FlagRules rules;
-  rules.joined = false;
   rules.other = [&](std::string_view word, bool) -> Status {
     if (word.starts_with("-") || !request.trace.empty()) {
       return Fail(ErrorCode::kBadValue, fmt::format("analyze does not take \"{}\"", word));

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "mcp/closest_match.h"
 
 namespace jarvis::app {
 namespace {
@@ -65,11 +66,11 @@ class FlagParser {
       }
       return {};
     }
-    const std::size_t equals = rules_.joined ? word.find('=') : std::string_view::npos;
+    const std::size_t equals = word.find('=');
     const std::string_view name = word.substr(0, equals);
     const Flag* flag = Find(name, /*takes_value=*/true);
     const bool last = at_ + 1 == arguments_.size();
-    if (flag == nullptr) return rules_.other(word, last);
+    if (flag == nullptr) return WithGuess(name, rules_.other(word, last));
     std::string_view value;
     if (equals != std::string_view::npos) {
       value = word.substr(equals + 1);
@@ -81,6 +82,19 @@ class FlagParser {
     if (value.empty() && rules_.no_value == FlagRules::NoValue::kRefuseEmpty)
       return NeedsValue(name);
     return Set(flag->to, name, value);
+  }
+
+  Status WithGuess(std::string_view name, Status told) const {
+    if (told || !name.starts_with("--")) return told;
+    std::vector<std::string> known;
+    for (const Flag& flag : flags_) {
+      for (const std::string_view one : flag.names) {
+        if (one.starts_with("--")) known.emplace_back(one.substr(2));
+      }
+    }
+    const auto meant = mcp::ClosestMatch(name.substr(2), known);
+    if (meant) told.error().message += fmt::format("; did you mean --{}?", *meant);
+    return told;
   }
 
   const Flag* Find(std::string_view name, bool takes_value) const {

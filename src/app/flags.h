@@ -46,7 +46,6 @@ struct FlagRules {
   // A word that is no flag of the table, with its value if it has one behind "="; `last`: no other
   // follows.
   std::function<Status(std::string_view word, bool last)> other;
-  bool joined = true;  // "--name=value" is understood; else "--name value" alone
   // What becomes of a flag that the last word is, and of an empty value.
   enum class NoValue {
     kRefuse,       // it "needs a value"; an empty one is one
@@ -56,7 +55,9 @@ struct FlagRules {
   NoValue no_value = NoValue::kRefuse;
 };
 
-// Goes through the words from left to right. Errors: kBadValue, those of setters and of `other`.
+// Goes through the words from left to right; "--name value" and "--name=value" are understood.
+// Errors: kBadValue, those of setters and of `other`; what that says of a word like a flag ends with
+// the flag that was probably meant.
 Status ParseFlags(const std::vector<Flag>& flags, Arguments arguments, const FlagRules& rules);
 
 // What the help says about the flags, in the order of the table.

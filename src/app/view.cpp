@@ -65,7 +65,6 @@ std::vector<Flag> ViewFlags(Wanted* wanted) {
 Result<Wanted> ParseView(Arguments arguments) {
   Wanted wanted;
   FlagRules rules;
-  rules.joined = false;
   rules.other = [&](std::string_view word, bool) -> Status {
     if (word.starts_with("-"))
       return Fail(ErrorCode::kBadValue, fmt::format("view does not take \"{}\"", word));
