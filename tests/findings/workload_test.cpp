@@ -411,7 +411,10 @@ TEST_CASE("what computes nothing known is still told by its op; an empty trace s
   host_alone.Op("aten::add", 0, 5);
   const Analyzed none = Analyze(host_alone);
   CHECK(WorkloadLine(none.analysis.workload).empty());
-  CHECK(WorkloadName(none.analysis.workload) == "Workload");
+  CHECK(WorkloadName(none.analysis.workload) == "GPU program");
+  Workload named;
+  named.Set(WorkloadPart::kFramework, "PyTorch, FSDP", Certainty::kRecorded, {});
+  CHECK(WorkloadName(named) == "PyTorch program");
 }
 
 TEST_CASE("precision by the names of kernels") {

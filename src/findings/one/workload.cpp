@@ -84,7 +84,9 @@ std::string WorkloadName(const Workload& workload) {
   for (const WorkloadPart part : {WorkloadPart::kModel, WorkloadPart::kFamily}) {
     if (workload[part].known()) return workload[part].value;
   }
-  return "Workload";
+  const std::string& frameworks = workload[WorkloadPart::kFramework].value;
+  return frameworks.empty() ? "GPU program"
+                            : frameworks.substr(0, frameworks.find(',')) + " program";
 }
 
 std::string WorkloadLine(const Workload& workload) {

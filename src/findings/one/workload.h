@@ -75,7 +75,8 @@ struct Workload {
   void Set(WorkloadPart part, std::string value, Certainty certainty, std::string evidence);
 };
 
-// What the workload is called in a title: the model, else the family, else "Workload".
+// What the workload is called in a title: the model, else the family, else by its framework
+// ("PyTorch program"), else "GPU program".
 std::string WorkloadName(const Workload& workload);
 // All that is known in one line, for the top of reports and answers, what is inferred last:
 // "GptOssForCausalLM, vLLM, prefill, 1 request of 888 tokens; inferred: 128 experts". Empty:
