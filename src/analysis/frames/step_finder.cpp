@@ -323,7 +323,7 @@ class StepFinder {
     const std::int64_t end =
         found->end < sequence.items.size() ? sequence.items[found->end].at_ns : facts_.thread.end;
     // A period that leaves out a kernel of its own before or behind it is a layer, not the whole.
-    if (!HoldsWhole(sequence, *found)) return {};
+    if (!HoldsWhole(sequence, *found) && !FollowsPassOfItsOps(sequence, *found)) return {};
     FoundSteps out = StartToStart(starts, end);
     out.source = StepSource::kKernelPeriod;
     out.unit = TimeUnit::kIteration;
@@ -341,6 +341,38 @@ class StepFinder {
       if (outside && !inside.contains(kernel(at))) return false;
     }
     return true;
+  }
+
+  // The op that launched it; without one the kernel.
+  StringId OpOf(const LaunchedWork& work) const {
+    EventIndex op = work.launch;
+    while (op != trace::kNoEvent && At(op).kind != trace::EventKind::kCpuOp)
+      op = facts_.tree.parent(op);
+    return op == trace::kNoEvent ? At(work.event).name : At(op).name;
+  }
+
+  std::unordered_map<StringId, std::size_t> OpsIn(const LaunchSequence& sequence, std::size_t from,
+                                                  std::size_t to) const {
+    std::unordered_map<StringId, std::size_t> ops;
+    for (std::size_t at = from; at < to; ++at)
+      ++ops[OpOf(sequence.work[at])];
+    return ops;
+  }
+
+  // What comes before runs the same ops as a period does, over other sizes and so in other kernels:
+  // a prompt before the tokens that are generated one by one.
+  bool FollowsPassOfItsOps(const LaunchSequence& sequence, const Repetition& found) const {
+    if (found.starts.size() < 2) return false;
+    const auto before = OpsIn(sequence, 0, found.starts[0]);
+    const std::size_t middle = found.starts.size() / 2;
+    std::size_t there = 0, all = 0;
+    for (const auto& [op, count] :
+         OpsIn(sequence, found.starts[middle - 1], found.starts[middle])) {
+      const auto other = before.find(op);
+      there += other == before.end() ? 0 : std::min(count, other->second);
+      all += count;
+    }
+    return static_cast<double>(there) >= kNearlyAll * static_cast<double>(all);
   }
 
   // What repeats within one launch, within one call of a module, or from layer to layer is a part

@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "findings/one/estimates.h"
 #include "findings/one/exclusive.h"
+#include "findings/one/expert_loop.h"
+#include "findings/one/foreach_optimizer.h"
 #include "findings/one/multi_kernel.h"
 #include "findings/one/product_kernels.h"
 #include "findings/one/repeated_inputs.h"
@@ -49,6 +51,8 @@ class TraceStructures {
     GraphCopies();
     CollectiveCopies();
     CutExperts();
+    FindExpertLoops(calls_, context_, categories_, &out_);
+    FindForeachOptimizer(calls_, context_, &categories_, &out_);
     FindRepeatedWork(calls_, context_, &out_);
     FindEqualCopies(calls_, context_, &out_);
     return std::move(out_);

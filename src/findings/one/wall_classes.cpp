@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <variant>
 
 #include "findings/one/analysis.h"
 #include "findings/one/estimates.h"
@@ -147,6 +148,14 @@ Range Within(const Range& ms, const Range& most) {
 
 double SizeMs(const Finding& finding) {
   return std::min(finding.exclusive_ms, finding.bound_ms.value_or(finding.exclusive_ms));
+}
+
+bool SparesHost(const Finding& finding) {
+  const auto scales = [](const analysis::Change& change) {
+    return std::holds_alternative<analysis::ScaleHost>(change);
+  };
+  return finding.host != nullptr ||
+         (finding.change_a && std::ranges::any_of(finding.change_a->exact, scales));
 }
 
 bool RankedBySize(const WallBase& wall, const Finding& finding) {

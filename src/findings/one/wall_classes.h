@@ -41,6 +41,8 @@ double UploadingMs(const analysis::RecordedWork& recorded,
 // Less what the change does not reach.
 void Leave(double left_ms, WayOut* way, Range* ms);
 Range Within(const Range& ms, const Range& most);
+// Whether its first way out takes host time away, and not the GPU's alone.
+bool SparesHost(const Finding& finding);
 // Exposed communication whose cause is not known has no saving; it may be most of the step.
 // What it is ranked by: what nothing hides of it, of which no more than its bound can go.
 double SizeMs(const Finding& finding);

@@ -397,7 +397,7 @@ class WallAsker {
     const auto itself = left.begin() + (&most - left.data());
     const bool host_binds = analysis_.wall.host_floor_ms > analysis_.wall.gpu_floor_ms;
     const Finding& first = analysis_.findings[most.at];
-    if (!host_binds || first.host || first.wall_b) return itself;
+    if (!host_binds || SparesHost(first) || first.wall_b) return itself;
     const double least = limits::kEasierWay * most.ms * most.trust;
     for (auto one = left.begin(); one != left.end(); ++one) {
       const Finding& finding = analysis_.findings[one->at];

@@ -407,7 +407,7 @@ class ModelTeller {
 
   // A decoder of a few prompts runs many times in a pass: how many layers it has nobody knows.
   bool OfPrompts(const AttentionSizes& main) const {
-    return main.queries <= 16 &&
+    return main.queries > 1 && main.queries <= 16 &&
            std::any_of(sizes_.attentions.begin(), sizes_.attentions.end(),
                        [](const AttentionSizes& one) { return one.IsOfPrompts(); });
   }

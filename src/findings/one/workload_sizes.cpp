@@ -58,6 +58,7 @@ class SizeFinder {
       if (IsConvolution(one)) AddImage(one);
     }
     AddUnfusedAttention();
+    PoolGeneration();
     std::stable_sort(
         out_.attentions.begin(), out_.attentions.end(),
         [](const AttentionSizes& a, const AttentionSizes& b) { return a.gpu_us > b.gpu_us; });
@@ -156,7 +157,8 @@ class SizeFinder {
     }
     std::size_t taken = 0;
     for (const GemmSizes& gemm : batched_) {
-      if (taken == kUnfusedMax) break;
+      const bool generates = gemm.m == 1;  // pooled, however many lengths there are
+      if (taken >= kUnfusedMax && !generates) continue;
       const auto found = softmax.find({gemm.m, gemm.n});
       if (found == softmax.end() || gemm.k > kHeadMax || gemm.k < 8) continue;
       AttentionSizes sizes;
@@ -172,9 +174,29 @@ class SizeFinder {
         sizes.heads = sizes.kv_heads = split->second;
       }
       softmax.erase(found);
-      ++taken;
+      taken += generates ? 0 : 1;
       out_.attentions.push_back(std::move(sizes));
     }
+  }
+
+  // Token by token the keys grow, and each length is an operation of its own: it is one attention.
+  void PoolGeneration() {
+    std::vector<AttentionSizes> all;
+    for (AttentionSizes& one : out_.attentions) {
+      const auto alike = std::find_if(all.begin(), all.end(), [&](const AttentionSizes& other) {
+        return one.queries == 1 && other.queries == 1 && one.keys > 1 && other.keys > 1 &&
+               one.op == other.op && one.heads == other.heads && one.head == other.head &&
+               one.batch == other.batch;
+      });
+      if (alike == all.end()) {
+        all.push_back(std::move(one));
+        continue;
+      }
+      alike->keys = std::max(alike->keys, one.keys);
+      alike->calls += one.calls;
+      alike->gpu_us += one.gpu_us;
+    }
+    out_.attentions = std::move(all);
   }
 
   void AddImage(const ShapedOperation& one) {
