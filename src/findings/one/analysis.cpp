@@ -31,6 +31,7 @@
 #include "findings/one/merge_findings.h"
 #include "findings/one/merged_products.h"
 #include "findings/one/moe_weights.h"
+#include "findings/one/planar_network.h"
 #include "findings/one/precision_findings.h"
 #include "findings/one/replay_causes.h"
 #include "findings/one/rules.h"
@@ -101,6 +102,7 @@ class Analyzer {
     FindReplayCauses(calls, out_.context, &out_.categories);
     FindEpilogues(calls, *frames_->kinds, out_.context, &out_.categories);
     FindEmbeddings(out_.peak_tb_per_s, &out_.categories);
+    FindPlanarNetwork(calls, out_.context, &out_.categories);
     FindCauses(calls, out_.context, &out_.categories);
     Totals();
     out_.base = StepBaseOf(frames_->frames, out_.workload.repeats);

@@ -22,10 +22,11 @@ constexpr double kRateLeast = 1.5;   // of bf16 to TF32
 
 // What goes of each kind of work where autocast runs the forward pass in 16 bits. It adds casts,
 // and copies and casts of what stays in 32 bits stay as they are.
-enum class Work : std::uint8_t { kProducts, kAttention, kPasses, kReductions, kNone };
+enum class Work : std::uint8_t { kProducts, kPlanar, kAttention, kPasses, kReductions, kNone };
 constexpr std::size_t kWorks = static_cast<std::size_t>(Work::kNone);
 constexpr std::array<Range, kWorks> kAutocastParts = {{
     {0.2, 0.4, 0.5},     // twice the rate of TF32 at best, as products reach it
+    {0, 0.15, 0.5},      // convolutions in NCHW: 16 bits ask for more conversions (planar_network)
     {0.25, 0.55, 0.85},  // half of the bytes at least, FlashAttention where it takes these shapes
     {0, 0.3, 0.5},       // half of the bytes at best
     {0, 0.1, 0.25},      // norms, sums and softmax stay in fp32: half of what they read at best
@@ -63,8 +64,23 @@ Work WorkOf(WorkKind kind) {
   }
 }
 
-WideWork WideWorkOf(const Calls& calls, const ledger::KindsOfWork& kinds) {
+// By GPU event: whether it is of a convolutional network in NCHW.
+std::vector<bool> PlanarWork(const Calls& calls, const std::vector<CategoryAnalysis>& categories) {
+  std::vector<bool> planar(calls.events().size(), false);
+  for (const CategoryAnalysis& category : categories) {
+    for (const Operation& operation : category.operations) {
+      if (!operation.cause || operation.cause->pattern != Pattern::kPlanarNetwork) continue;
+      for (const EventIndex e : operation.gpu)
+        planar[e] = true;
+    }
+  }
+  return planar;
+}
+
+WideWork WideWorkOf(const Calls& calls, const ledger::KindsOfWork& kinds,
+                    const std::vector<CategoryAnalysis>& categories) {
   WideWork out;
+  const std::vector<bool> planar = PlanarWork(calls, categories);
   for (const EventIndex e : calls.trace.attribution().timeline) {
     const trace::Event& event = calls.events()[e];
     if (event.kind != trace::EventKind::kKernel) continue;
@@ -78,7 +94,8 @@ WideWork WideWorkOf(const Calls& calls, const ledger::KindsOfWork& kinds) {
     if (computes && !wide) out.narrow_ns += kind.precision.empty() ? 0 : ns;
     // Kernels between products rarely name a type: theirs is that of the products.
     if (!wide && (computes || !kind.precision.empty())) continue;
-    out.of[static_cast<std::size_t>(work)].push_back(e);
+    const Work as = work == Work::kProducts && planar[e] ? Work::kPlanar : work;
+    out.of[static_cast<std::size_t>(as)].push_back(e);
     out.kind_ns[static_cast<std::size_t>(kind.kind)] += ns;
     if (work != Work::kProducts || kind.precision != "tf32") continue;
     out.tf32_ns += ns;
@@ -151,11 +168,16 @@ std::optional<Finding> NarrowerPrecision(const Calls& calls, WideWork work,
   const Target target{
       {}, "half of the bytes and twice the rate at best", "dense peaks of " + calls.platform->name};
   const char* subject = work.convolutions ? "TF32 convolutions and GEMMs" : "TF32 GEMMs";
-  auto& products = work.of[static_cast<std::size_t>(Work::kProducts)];
+  auto first = static_cast<std::size_t>(Work::kProducts);
+  if (work.of[first].empty()) first = static_cast<std::size_t>(Work::kPlanar);
+  if (!work.of[static_cast<std::size_t>(Work::kPlanar)].empty())
+    facts.push_back(
+        StructureWords("planar", "convolutions in NCHW gain little from 16 bits alone"));
   Finding f =
       StructureFinding(calls, Pattern::kNarrowerPrecision, "Precision", subject,
-                       std::move(products), kAutocastParts.front(), target, std::move(facts));
-  for (std::size_t w = 1; w < kWorks; ++w) {
+                       std::move(work.of[first]), kAutocastParts[first], target, std::move(facts));
+  for (std::size_t w = 0; w < kWorks; ++w) {
+    if (w == first) continue;
     const Finding rest = TakeAlong(calls, std::move(work.of[w]), kAutocastParts[w], &f);
     f.time_ms += rest.time_ms;
     f.exclusive_ms += rest.exclusive_ms;
@@ -172,7 +194,7 @@ void JudgePrecision(const Calls& calls, const ledger::KindsOfWork& kinds,
                     const WorkContext& context, std::vector<CategoryAnalysis>* categories,
                     std::vector<Finding>* structures) {
   if (calls.platform == nullptr) return;
-  WideWork work = WideWorkOf(calls, kinds);
+  WideWork work = WideWorkOf(calls, kinds, *categories);
   if (!work.IsWide()) return;
   const auto is_of_products = [](const Finding& f) {
     return f.change_a && !f.path_a.empty() &&
