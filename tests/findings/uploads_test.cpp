@@ -108,5 +108,88 @@ TEST_CASE("inputs of a loader, and uploads that are a small part, are copied ahe
   CHECK((part == nullptr || !Keeps(*part)));
 }
 
+// Four steps of ten tensors that are sent one by one, each with a wait of its own, and of kernels
+// that the host launches as fast as they run; `amid`: the tensors are sent between these.
+struct Sent {
+  const char* before = "aten::lift_fresh";
+  const char* dims = "[[16384],[16384]]";
+  int bytes = 131072;
+  bool amid = false;
+  double copy_us = 10;
+};
+Analyzed Sends(const Sent& sent) {
+  TraceText text;
+  double at = 0;
+  int id = 0;
+  const auto send = [&] {
+    text.Op(sent.before, at, 5);
+    text.Op("aten::to", at + 8, 110).Op("aten::copy_", at + 10, 105, Shapes(sent.dims, "long int"));
+    text.Runtime("cudaMemcpyAsync", at + 15, 40, ++id);
+    text.Memcpy("Memcpy HtoD (Pageable -> Device)", at + 60 - sent.copy_us, sent.copy_us, id, 7,
+                fmt::format(R"("bytes":{})", sent.bytes));
+    text.Runtime("cudaStreamSynchronize", at + 60, 50, ++id);
+    at += 125;
+  };
+  const auto launch = [&] {
+    text.OpWithKernel("aten::mm", at, 20, "gemm", at + 25, 15, ++id);
+    at += 45;
+  };
+  for (int step = 0; step < 4; ++step) {
+    const double begin = at;
+    for (int i = 0; i < 10; ++i) {
+      if (sent.amid) launch();
+      send();
+    }
+    for (int i = 0; i < 20; ++i)
+      launch();
+    text.Runtime("cudaDeviceSynchronize", at, 30, ++id);
+    at += 40;
+    text.Annotation(fmt::format("ProfilerStep#{}", step + 1), begin, at - begin);
+  }
+  return Analyze(text);
+}
+
+bool BuildsOnDevice(const Analyzed& one) {
+  return std::any_of(one.analysis.findings.begin(), one.analysis.findings.end(),
+                     [](const Finding& f) { return Advises(f.path_a, Advice::kBuildOnDevice); });
+}
+bool PinsBatch(const Analyzed& one) {
+  return std::any_of(
+      one.analysis.findings.begin(), one.analysis.findings.end(), [](const Finding& f) {
+        return Advises(f.path_b, Advice::kPinBatch) || Advises(f.path_b, Advice::kPinnedCopies);
+      });
+}
+
+TEST_CASE("data of a batch cannot be made once: it is sent from pinned memory") {
+  const Analyzed one = Sends({});
+  CHECK_FALSE(BuildsOnDevice(one));
+  CHECK(PinsBatch(one));
+  // Copies that take next to nothing are no finding of their own.
+  Sent fast;
+  fast.copy_us = 1;
+  const Analyzed waits = Sends(fast);
+  CHECK_FALSE(BuildsOnDevice(waits));
+  const Finding* batch = waits.Find("cpu_idle", "batch_uploads");
+  REQUIRE(batch != nullptr);
+  REQUIRE(BestWall(*batch) != nullptr);
+  // The copies and their ops stay.
+  CHECK(BestWall(*batch)->ms.high <= 4 * 10 * (0.050 + 0.040) * 1.1);
+  CHECK(BestWall(*batch)->ms.mid > 4 * 10 * 0.040);
+}
+
+TEST_CASE("near: what an op has just made, a few values, and constants amid the step") {
+  Sent made;
+  made.before = "aten::arange";
+  CHECK(BuildsOnDevice(Sends(made)));
+  Sent few;
+  few.dims = "[[4],[4]]";
+  few.bytes = 32;
+  CHECK(BuildsOnDevice(Sends(few)));
+  Sent amid;
+  amid.amid = true;
+  CHECK(BuildsOnDevice(Sends(amid)));
+  CHECK(Sends(amid).Find("cpu_idle", "batch_uploads") == nullptr);
+}
+
 }  // namespace
 }  // namespace jarvis::findings

@@ -12,6 +12,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "findings/one/baseline.h"
+#include "findings/one/batch_uploads.h"
 #include "findings/one/calls.h"
 #include "findings/one/causes.h"
 #include "findings/one/cpu_findings.h"
@@ -300,6 +301,7 @@ class Analyzer {
     std::vector<Finding> multi = MultiKernelFindings(trace_, out_, frames_->frames.base_steps());
     if (out_.cpu) host = CpuFindings(*out_.cpu, out_.base, out_.context);
     DropToldCopies(&multi);
+    DropToldUploads(multi, &host);
     AddStructures(std::move(structures_), out_.totals.window_ms, &multi);
     for (std::vector<Finding> some : {std::move(host), std::move(multi), std::move(fusions_)}) {
       std::move(some.begin(), some.end(), std::back_inserter(all));

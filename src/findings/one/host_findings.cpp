@@ -9,6 +9,7 @@
 #include "analysis/align/graph_capture.h"
 #include "base/number_text.h"
 #include "findings/one/advice_rules.h"
+#include "findings/one/batch_uploads.h"
 #include "findings/one/graph_capture.h"
 #include "findings/one/idle_ledger.h"
 #include "findings/one/idle_python.h"
@@ -319,9 +320,14 @@ class HostFindingMaker {
     std::optional<HostCause> checks = CauseOfChecks(e_, ledger_, &found.checks);
     std::optional<HostCause> others =
         CauseOfWaits(e_, ledger_, &found.others, checks ? checked : IntervalSet<std::int64_t>{});
+    std::optional<HostCause> batch = CauseOfBatch(e_, &found.batch);
     lead_told_ = (checks && TellsLead(found.checks)) || (others && TellsLead(found.others));
     if (checks) AddWaits("value_checks", std::move(found.checks), *std::move(checks));
     if (others) AddWaits("synchronisation", std::move(found.others), *std::move(others));
+    if (!batch) return;
+    batch->places = std::move(found.batch.places);
+    if (batch->places.size() > kHostPlacesMax) batch->places.resize(kHostPlacesMax);
+    Add("batch_uploads", Pattern::kSynchronisation, {Advice::kPinBatch}, *std::move(batch));
   }
 
   void AddWaits(const char* member, WaitPlaces found, HostCause cause) {

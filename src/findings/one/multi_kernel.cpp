@@ -14,6 +14,7 @@
 #include "analysis/tables/callers.h"
 #include "base/interval.h"
 #include "base/text.h"
+#include "findings/one/batch_uploads.h"
 #include "findings/one/enum_text.h"
 #include "findings/one/exclusive.h"
 #include "findings/one/thresholds.h"
@@ -179,7 +180,8 @@ class MultiKernel {
       if (ContainsNoCase(events_.name(e), "pageable")) {
         ++group.pageable;
         group.pageable_us += us;
-        if (direction == CopyDirection::kToDevice && IsJustMade(OpOf(e))) group.made_us += us;
+        if (direction == CopyDirection::kToDevice && IsJustMade(trace_, OpOf(e)))
+          group.made_us += us;
       }
       const auto bytes = BytesOf(e);
       if (bytes) {
@@ -223,32 +225,6 @@ class MultiKernel {
     std::stable_sort(out_.copy_sites.begin(), out_.copy_sites.end(),
                      [](const auto& a, const auto& b) { return a.total_us > b.total_us; });
     if (out_.copy_sites.size() > kSitesMax) out_.copy_sites.resize(kSitesMax);
-  }
-
-  // The op before the one that uploads made a tensor of no data of the caller's.
-  bool IsJustMade(EventIndex op) const {
-    static constexpr std::string_view kMakers[] = {
-        "aten::empty", "aten::empty_strided", "aten::zeros", "aten::ones",         "aten::full",
-        "aten::eye",   "aten::arange",        "aten::tril",  "aten::scalar_tensor"};
-    constexpr std::uint32_t kLookedAt = 12;
-    if (op == kNoEvent) return false;
-    op = OutermostOp(op);
-    const std::uint32_t position = tree_.position(op);
-    for (std::uint32_t back = 1; back <= std::min(kLookedAt, position); ++back) {
-      const EventIndex e = tree_.preorder()[position - back];
-      if (events_[e].track != events_[op].track) return false;
-      if (events_[e].kind != EventKind::kCpuOp || events_[e].end_ns() > events_[op].ts_ns) continue;
-      const std::string_view maker = events_.name(OutermostOp(e));
-      return std::find(std::begin(kMakers), std::end(kMakers), maker) != std::end(kMakers);
-    }
-    return false;
-  }
-  EventIndex OutermostOp(EventIndex op) const {
-    for (EventIndex up = tree_.parent(op); up != kNoEvent; up = tree_.parent(up)) {
-      if (events_[up].kind != EventKind::kCpuOp || !events_.name(up).starts_with("aten::")) break;
-      op = up;
-    }
-    return op;
   }
 
   // Whether the host waited for the copy: a synchronous call, or a synchronisation in its op.

@@ -9,6 +9,7 @@
 
 #include "base/number_text.h"
 #include "findings/one/advice_rules.h"
+#include "findings/one/batch_uploads.h"
 #include "findings/one/multi_kernel.h"
 
 namespace jarvis::findings {
@@ -80,7 +81,10 @@ Rounds MostOf(const std::vector<Wait>& waits, std::size_t groups) {
 class PlaceFinder {
  public:
   explicit PlaceFinder(const HostEvidence& evidence)
-      : e_(evidence), events_(evidence.trace.events()), tree_(evidence.trace.tree()) {
+      : e_(evidence),
+        events_(evidence.trace.events()),
+        tree_(evidence.trace.tree()),
+        batch_(evidence) {
     for (const analysis::Launch& launch : e_.host.launches.all())
       launches_.push_back(launch.call_ns);
     std::sort(launches_.begin(), launches_.end());
@@ -95,10 +99,10 @@ class PlaceFinder {
       });
       if (!idle) continue;
       // One op uploads here and reads back there: two places, each with a remedy of its own.
-      WaitCalls others, uploads;
+      WaitCalls others, uploads, batch;
       for (const EventIndex call : group.calls) {
         const auto [to_host, to_device] = CopiesOf(call);
-        WaitCalls& of = to_device > to_host ? uploads : others;
+        WaitCalls& of = batch_.Has(call) ? batch : to_device > to_host ? uploads : others;
         of.calls.push_back(call);
         of.to_host += to_host;
         of.to_device += to_device;
@@ -106,9 +110,11 @@ class PlaceFinder {
       const bool both = !others.calls.empty() && !uploads.calls.empty();
       Add(g, others, "", ledger, &found);
       Add(g, uploads, both ? ", uploads" : "", ledger, &found);
+      Add(g, batch, others.calls.empty() && uploads.calls.empty() ? "" : ", uploads of the batch",
+          ledger, &found);
     }
     FindRounds(&found.others);
-    for (WaitPlaces* waits : {&found.checks, &found.others}) {
+    for (WaitPlaces* waits : {&found.checks, &found.batch, &found.others}) {
       std::stable_sort(
           waits->places.begin(), waits->places.end(),
           [](const HostPlace& a, const HostPlace& b) { return a.idle_ms > b.idle_ms; });
@@ -129,7 +135,10 @@ class PlaceFinder {
     const analysis::WaitGroup& group = e_.host.waits[g];
     if (waits.calls.empty()) return;
     const WaitKind kind = KindOf(group, waits);
-    WaitPlaces* const out = kind == WaitKind::kCheck ? &found->checks : &found->others;
+    const bool batch = batch_.Has(waits.calls.front());
+    WaitPlaces* const out = kind == WaitKind::kCheck ? &found->checks
+                            : batch                  ? &found->batch
+                                                     : &found->others;
     HostPlace place;
     double lead_ms = 0;
     for (const EventIndex call : waits.calls) {
@@ -145,7 +154,7 @@ class PlaceFinder {
     }
     for (const EventIndex call : waits.calls) {
       if (!e_.scope.Has(events_[call].ts_ns)) continue;
-      if (kind != WaitKind::kCheck) waits_.push_back({call, g});
+      if (kind != WaitKind::kCheck && !batch) waits_.push_back({call, g});
       out->waits.calls.push_back(call);
       if (FetchesValue(kind)) AddRead(call, kind, out);
     }
@@ -293,6 +302,7 @@ class PlaceFinder {
   const HostEvidence& e_;
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
+  const BatchUploads batch_;
   std::vector<std::int64_t> launches_;  // sorted
   std::vector<Wait> waits_;
 };

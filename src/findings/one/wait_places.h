@@ -30,10 +30,10 @@ struct WaitPlaces {
   analysis::RemoveGpu read_gpu;
 };
 
-// Checks whether values are as they should be can go as they are; other waits are for values that
-// are needed.
+// Checks whether values are as they should be can go as they are; uploads of a batch's data need no
+// wait and stay; other waits are for values that are needed.
 struct FoundWaits {
-  WaitPlaces checks, others;
+  WaitPlaces checks, batch, others;
 };
 
 // Groups of waits that no idle time follows are left out, and so are calls outside of the scope.
