@@ -157,6 +157,9 @@ TEST_CASE("near: channels_last, fp32 units, depthwise, images, a stem beside oth
   stem.other_us = 30'000;
   CHECK(Planar(NetOf(stem)) == nullptr);
   CHECK(Planar(NetOf(ConvNet{}, "MI300X")) == nullptr);
+  ConvNet half;  // on a device that computes 16 bits on its vector unit
+  half.kernel = "maxwell_fp16_scudnn_fp16_128x128_relu_small_nn_v0";
+  CHECK(Planar(NetOf(half, "P100-PCIE-16GB")) == nullptr);
 }
 
 TEST_CASE("a batch norm in NHWC stays as it is") {
