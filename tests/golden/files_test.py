@@ -27,6 +27,10 @@ PLANTED = {"tall_skinny_gemm": ("gemm", "aten::mm"),
            "unfused_rmsnorm": ("kernel_fusion", "DecoderLayer"),
            "launch_bound_token_count": ("cpu_idle", "launch_bound"),
            "exposed_all_reduce": ("multi_kernel", "communication")}
+# Fixes that compute with fewer bits, which are ranked by less than they are expected to save.
+INEXACT = {fix["id"] for fix in map(json.loads, (path.read_text(encoding="utf-8") for path in
+                                                (ROOT / "src/levers/catalogue").glob("*.json")))
+           if fix.get("inexact")}
 csv.field_size_limit(1 << 30)  # a replayed graph has thousands of kernels in one cell
 KINDS = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 
@@ -158,12 +162,14 @@ class Files(unittest.TestCase):
             ways = [way for way in (walls["path_a"], walls["path_b"]) if way]
             best = max(ways, key=lambda way: way["mid"])
             scale = after[0] / best["mid"] if best["mid"] else 0
+            doubtful = finding["patterns"] and finding["patterns"][0]["pattern"] in INEXACT
+            ranked = scale * (best["low"] + best["mid"]) / 2 if doubtful else after[0]
             ends = [best["low"] * scale, best["high"] * scale]
             above = shown is not None and all(a >= b for a, b in zip(shown, ends))
             if before is not None and not frees and not above:
-                self.assertLessEqual(after[0], before * 1.001 + 1e-3, finding["id"])
+                self.assertLessEqual(ranked, before * 1.001 + 1e-3, finding["id"])
             shown = ends
-            before = None if frees else after[0]
+            before = None if frees else ranked
 
     def findings_of(self, files):
         return files["priority_data.json"]["findings"]
