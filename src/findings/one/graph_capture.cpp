@@ -144,8 +144,13 @@ std::string WaitsClause(const std::vector<Obstacle>& waits, bool compiled) {
   return text;
 }
 
-// Lengths that no multiple of eight is are the input's own: the next one has another.
+// Lengths that no multiple of eight is are the input's own: the next one has another. Token by
+// token the keys get longer.
 std::string LengthClause(const WorkContext& context) {
+  if (context.generates) {
+    return "; a graph has one fixed length: keep keys and values in a cache of fixed size "
+           "(transformers: `StaticCache`), written in place, with a mask";
+  }
   if (context.training || context.input_tokens == 0 || context.input_tokens % 8 == 0) return "";
   return fmt::format("; a graph has one fixed length: pad inputs to a few lengths ({} tokens now)",
                      context.input_tokens);

@@ -38,7 +38,8 @@ struct WorkContext {
   bool pageable_input = false;    // copies to the device are from memory that is not pinned
   std::uint64_t cut_experts = 1;  // ranks over which each expert is cut; 1: they are whole
   std::uint64_t step_tokens =
-      0;  // of a server's step, whose sizes graphs are captured for; 0: unknown
+      0;                   // of a server's step, whose sizes graphs are captured for; 0: unknown
+  bool generates = false;  // token by token, in a program of its own and not a server's
   std::uint64_t input_tokens = 0;  // of text that a model reads, a row each; 0: no text, or unknown
   // What the recorded environment says of TunableOp: nothing, that it is on and tunes, or that it
   // is on and only reads what a run before has tuned.
