@@ -119,20 +119,72 @@ TEST_CASE("events have a price, as a range, and stretches add up to it") {
   const ProfilingCost cost = CostOf(Load(text));
   REQUIRE(cost.python.has_value());
   CHECK(cost.python->events == 101);
-  CHECK(cost.python->low_us == doctest::Approx(1.5));
-  CHECK(cost.python->high_us == doctest::Approx(3));
+  // 2 us before each call, 1 us before the first, 1 us in each; half of it at least.
+  CHECK(cost.python->high_us == doctest::Approx((99 * 2 + 1 + 100) / 101.0));
+  CHECK(cost.python->low_us == doctest::Approx((99 + 1 + 50) / 101.0));
   REQUIRE(cost.ops.has_value());
   CHECK(cost.ops->events == 120);
-  CHECK(cost.ops->low_us == doctest::Approx(2));
-  CHECK(cost.ops->high_us == doctest::Approx(4));
+  // 2 us before an op and after it; no record of ours closes the last one.
+  CHECK(cost.ops->high_us == doctest::Approx((120 * 2 + 119 * 2) / 120.0));
+  CHECK(cost.ops->low_us == doctest::Approx((120 + 119) / 120.0));
   CHECK_FALSE(cost.runtime.has_value());
-  CHECK(cost.low_ms == doctest::Approx((101 * 1.5 + 120 * 2) / 1000));
+  CHECK(cost.low_ms == doctest::Approx((150 + 239) / 1000.0));
   double low = 0;
   for (const HostCost& stretch : cost.stretches) {
     CHECK(stretch.begin_ns <= stretch.end_ns);
     low += stretch.low_ns / 1e6;
   }
   CHECK(low == doctest::Approx(cost.low_ms).epsilon(0.05));
+}
+
+// 80 ops with an op in it that launches; all host times are `slow` times as long, the program works
+// for `between_us` before each.
+TraceText OpsThatLaunch(double slow, double between_us, double wait_us = 0) {
+  TraceText text;
+  const double round = 40 * slow + between_us + wait_us;
+  for (int i = 0; i < 80; ++i) {
+    const double at = round * i;
+    text.Op("aten::outer", at, 20 * slow + wait_us);
+    text.Op("aten::inner", at + 2 * slow, 16 * slow + wait_us);
+    text.Runtime("cudaLaunchKernel", at + 6 * slow, 6 * slow, static_cast<std::uint64_t>(i + 1));
+    text.Kernel("k", at + 14 * slow, 1, static_cast<std::uint64_t>(i + 1));
+    if (wait_us > 0) text.Runtime("cudaStreamSynchronize", at + 13 * slow, wait_us, 0);
+  }
+  return text;
+}
+
+TEST_CASE("a call costs what is around it and at most what a launch takes; a slow host pays more") {
+  const ProfilingCost once = CostOf(Load(OpsThatLaunch(1, 0)));
+  REQUIRE(once.runtime.has_value());
+  // 4 us from the op's begin to the call, 6 us in it, 6 us after it.
+  CHECK(once.runtime->high_us == doctest::Approx(4 + 6 + 6));
+  CHECK(once.runtime->low_us == doctest::Approx(8));
+  REQUIRE(once.ops.has_value());
+  CHECK(once.ops->high_us == doctest::Approx(4).epsilon(0.01));
+  const ProfilingCost slow = CostOf(Load(OpsThatLaunch(3, 0)));
+  CHECK(slow.high_ms == doctest::Approx(3 * once.high_ms).epsilon(0.02));
+  CHECK(slow.low_ms == doctest::Approx(3 * once.low_ms).epsilon(0.02));
+}
+
+TEST_CASE("the program's own work between ops, and waits, are not recording") {
+  const ProfilingCost once = CostOf(Load(OpsThatLaunch(1, 0)));
+  const ProfilingCost working = CostOf(Load(OpsThatLaunch(1, 5000)));
+  CHECK(working.high_ms == doctest::Approx(once.high_ms));
+  for (const HostCost& stretch : working.stretches)
+    CHECK(stretch.end_ns - stretch.begin_ns < 50'000);
+  // A wait of 300 us is a call more each, priced as a launch.
+  const ProfilingCost waiting = CostOf(Load(OpsThatLaunch(1, 0, 300)));
+  CHECK(waiting.runtime->events == 160);
+  CHECK(waiting.runtime->high_us <= 16);
+  double host_ms = 0, high_ms = 0;
+  for (const HostCost& stretch : once.stretches) {
+    CHECK(stretch.low_ns <= stretch.high_ns);
+    CHECK(stretch.high_ns <= static_cast<double>(stretch.end_ns - stretch.begin_ns));
+    host_ms += static_cast<double>(stretch.end_ns - stretch.begin_ns) / 1e6;
+    high_ms += stretch.high_ns / 1e6;
+  }
+  CHECK(high_ms == doctest::Approx(once.high_ms).epsilon(0.01));
+  CHECK(high_ms <= host_ms);
 }
 
 TEST_CASE("too few events tell no price") {

@@ -23,8 +23,6 @@ constexpr std::size_t kSide = 8;         // neighbours on each side for the corr
 constexpr double kCostMinNs = 3000;      // median
 constexpr double kCostOverUsual = 5;     // median, times the trace's median gap
 constexpr double kCorrelationMin = 0.9;  // with the neighbours
-constexpr std::size_t kSamplesMin = 50;  // for the price of an event
-constexpr std::int64_t kStretchMaxNs = 100'000;
 
 // Between two direct children of a frame.
 struct FrameGap {
@@ -48,11 +46,10 @@ T Quantile(std::vector<T>* values, double share) {
   return *place;
 }
 
-// One pass over all host events: gaps in Python frames, and the spacings that tell what an event
-// costs.
-class SpacingScan {
+// One pass over all host events: gaps in Python frames.
+class FrameGapScan {
  public:
-  SpacingScan(const EventStore& events, const tree::CallTree& tree)
+  FrameGapScan(const EventStore& events, const tree::CallTree& tree)
       : events_(events), tree_(tree) {}
 
   void Run() {
@@ -67,65 +64,36 @@ class SpacingScan {
       Close();
   }
 
-  std::vector<std::int64_t> all_gaps;     // of Python frames
-  std::vector<FrameInstance> frames;      // those with many gaps
-  std::vector<std::int64_t> python_next;  // start to start of leaf calls in one frame
-  std::vector<std::int64_t> op_margin;    // of an op around its only child
-  std::vector<std::int64_t> runtime_next;
-  std::uint64_t python = 0;
-  std::uint64_t ops = 0;
-  std::uint64_t runtime = 0;
+  std::vector<std::int64_t> all_gaps;  // of Python frames
+  std::vector<FrameInstance> frames;   // those with many gaps
 
  private:
   struct Open {
     EventIndex event;
     std::uint32_t subtree_end;
-    std::uint32_t children = 0;
     EventIndex last = trace::kNoEvent;  // child
-    bool last_is_leaf = true;
     std::vector<FrameGap> gaps;
   };
 
   void Enter(EventIndex e) {
-    const trace::Event& event = events_[e];
-    if (event.kind == EventKind::kPythonFunction) ++python;
-    if (event.kind == EventKind::kCpuOp) ++ops;
-    if (trace::IsLaunchCall(event.kind)) ++runtime;
-    if (!open_.empty()) {
-      if (open_.size() > 1) open_[open_.size() - 2].last_is_leaf = false;
-      AddChild(e, &open_.back());
-    }
-    open_.push_back({e, tree_.subtree_end(e), 0, trace::kNoEvent, true, {}});
+    if (!open_.empty()) AddChild(e, &open_.back());
+    open_.push_back({e, tree_.subtree_end(e), trace::kNoEvent, {}});
   }
 
   void AddChild(EventIndex child, Open* parent) {
     const trace::Event& event = events_[child];
-    if (parent->last != trace::kNoEvent) {
-      const trace::Event& last = events_[parent->last];
-      if (events_[parent->event].kind == EventKind::kPythonFunction) {
-        const std::int64_t begin = std::min(last.end_ns(), event.ts_ns);
-        parent->gaps.push_back({event.track, begin, event.ts_ns});
-        all_gaps.push_back(event.ts_ns - begin);
-        if (event.kind == EventKind::kPythonFunction && last.kind == event.kind &&
-            parent->last_is_leaf)
-          python_next.push_back(event.ts_ns - last.ts_ns);
-      }
-      if (trace::IsLaunchCall(event.kind) && trace::IsLaunchCall(last.kind))
-        runtime_next.push_back(event.ts_ns - last.ts_ns);
+    if (parent->last != trace::kNoEvent &&
+        events_[parent->event].kind == EventKind::kPythonFunction) {
+      const std::int64_t begin = std::min(events_[parent->last].end_ns(), event.ts_ns);
+      parent->gaps.push_back({event.track, begin, event.ts_ns});
+      all_gaps.push_back(event.ts_ns - begin);
     }
     parent->last = child;
-    parent->last_is_leaf = true;
-    ++parent->children;
   }
 
   void Close() {
     Open& top = open_.back();
     if (top.gaps.size() >= kGapsMin) frames.push_back({top.event, std::move(top.gaps)});
-    if (top.children == 1 && events_[top.event].kind == EventKind::kCpuOp &&
-        events_[top.last].kind == EventKind::kCpuOp) {
-      const std::int64_t margin = events_[top.event].dur_ns - events_[top.last].dur_ns;
-      op_margin.push_back(std::max<std::int64_t>(0, margin));
-    }
     open_.pop_back();
   }
 
@@ -249,52 +217,12 @@ class CostMeter {
     out_.frames.push_back(frame);
   }
 
-  static std::optional<EventCost> PriceOf(std::uint64_t count, std::vector<std::int64_t>* spacing,
-                                          double high_share) {
-    if (spacing->size() < kSamplesMin) return std::nullopt;
-    const auto low = static_cast<double>(Quantile(spacing, 0.05)) / 2000;
-    const auto high = static_cast<double>(Quantile(spacing, high_share)) / 1000;
-    return EventCost{count, spacing->size(), low, std::max(low, high)};
-  }
-
   void Events() {
-    out_.python = PriceOf(scan_.python, &scan_.python_next, 0.5);
-    out_.ops = PriceOf(scan_.ops, &scan_.op_margin, 0.5);
-    out_.runtime = PriceOf(scan_.runtime, &scan_.runtime_next, 0.25);
-    HostCost run{0, 0, 0, 0, 0};
-    const auto flush = [&](std::int64_t end) {
-      run.end_ns = std::max(run.begin_ns, end);
-      const auto length = static_cast<double>(run.end_ns - run.begin_ns);
-      run.low_ns = std::min(run.low_ns, length);
-      run.high_ns = std::min(run.high_ns, length);
-      if (run.high_ns > 0) out_.stretches.push_back(run);
-      run = {0, 0, 0, 0, 0};
-    };
-    std::int64_t reach = 0;  // of the events of the run
-    for (const EventIndex e : tree_.preorder()) {
-      const trace::Event& event = events_[e];
-      const EventCost* price = PriceOfKind(event.kind);
-      const bool call = trace::IsLaunchCall(event.kind);
-      const bool other_track = run.high_ns > 0 && run.track != event.track;
-      const bool far = run.high_ns > 0 && event.ts_ns - run.begin_ns > kStretchMaxNs;
-      if (other_track || far || call) flush(other_track ? reach : std::min(reach, event.ts_ns));
-      if (price == nullptr || price->high_us <= 0) continue;
-      if (run.high_ns <= 0) {
-        run = {event.track, event.ts_ns, event.ts_ns, 0, 0};
-        reach = event.ts_ns;
-      }
-      run.low_ns += price->low_us * 1000;
-      run.high_ns += price->high_us * 1000;
-      reach = std::max(reach, event.end_ns());
-    }
-    flush(reach);
-  }
-
-  const EventCost* PriceOfKind(EventKind kind) const {
-    const auto of = [](const std::optional<EventCost>& cost) { return cost ? &*cost : nullptr; };
-    if (kind == EventKind::kPythonFunction) return of(out_.python);
-    if (kind == EventKind::kCpuOp) return of(out_.ops);
-    return trace::IsLaunchCall(kind) ? of(out_.runtime) : nullptr;
+    EventPrices prices = PriceEvents(events_, tree_);
+    out_.python = prices.python;
+    out_.ops = prices.ops;
+    out_.runtime = prices.runtime;
+    out_.stretches.insert(out_.stretches.end(), prices.stretches.begin(), prices.stretches.end());
   }
 
   // What CUPTI calls its own costs; it also reports loading and compiling of code, and waiting for
@@ -401,7 +329,7 @@ class CostMeter {
     double ms;
   };
 
-  SpacingScan scan_;
+  FrameGapScan scan_;
   std::vector<LostTime> lost_;  // of each instance of an accepted frame
   ProfilingCost out_;
 };

@@ -10,10 +10,7 @@
 // trace's median gap, and gaps go with their neighbours (correlation of logarithms above 0.9): real
 // work between calls differs from call to call, a fixed charge does not.
 //
-// Per event: what the cheapest events show is a lower bound of the work between them, not a
-// measurement, so it is a range: Python calls half the 5th percentile to the median of
-// start-to-start times of leaf calls in one frame; ops the same of an op's time around its only
-// child; runtime calls half the 5th to the 25th percentile of start-to-start times of neighbours.
+// Per event: event_prices.h.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/host/event_prices.h"
 #include "analysis/host/host_cost.h"
 #include "base/interval.h"
 #include "tree/call_tree.h"
@@ -37,16 +35,6 @@ struct FrameCost {
   double typical_cost_us = 0;  // median of what of a gap is the profiler's
   double correlation = 0;      // of gaps with their neighbours
   double ms = 0;               // the profiler's
-};
-
-// The price of one recorded event of a kind.
-struct EventCost {
-  std::uint64_t events = 0;
-  std::uint64_t samples = 0;  // spacings that it was read from
-  double low_us = 0;
-  double high_us = 0;
-  double low_ms() const { return low_us * static_cast<double>(events) / 1000; }
-  double high_ms() const { return high_us * static_cast<double>(events) / 1000; }
 };
 
 // Events of category "overhead" of one name.
