@@ -132,6 +132,20 @@ bool IsOfChecks(const HostCause& cause) {
   return !cause.places.empty() && cause.places.front().wait == WaitKind::kCheck;
 }
 
+bool IsOfBreaks(const HostCause& cause) {
+  return !cause.places.empty() && cause.places.front().wait == WaitKind::kBranch;
+}
+
+// "16 graph breaks per pass: the compiled code runs in 33 parts"
+std::string BreaksTitle(const findings::Analysis& analysis, const HostCause& cause) {
+  const bool several = analysis.base.count > 1;
+  return fmt::format(
+      "{} graph breaks{}: the compiled code runs in {} parts, and the host reads a "
+      "value between them",
+      EachCalls(analysis, cause.count), several ? " " + UnitPhrase(analysis) : "",
+      EachCalls(analysis, cause.parts));
+}
+
 std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& cause) {
   const double idle = IdleMs(analysis, cause);
   std::string places;
@@ -159,6 +173,13 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
   if (cause.rounds > 0) {
     text += fmt::format(". Most of the syncs are one loop: {} rounds with {} syncs each",
                         EachCalls(analysis, cause.rounds), cause.waits_a_round);
+  }
+  if (IsOfBreaks(cause)) {
+    text += fmt::format(
+        ". Each is in a compiled part, which ends there: another one begins behind it, with guards "
+        "and a call of its own, {} parts {}. Between the last launch of one and the first of the "
+        "next the host takes {}",
+        EachCalls(analysis, cause.parts), UnitPhrase(analysis), EachMs(analysis, cause.total_ms));
   }
   return text + ". The longest idle time follows " + places + ".";
 }
@@ -377,6 +398,7 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
     case HostCauseKind::kSection:
       return SectionName(analysis, cause) + " while the GPU is idle, " + TimesText(analysis, cause);
     case HostCauseKind::kWaits: {
+      if (IsOfBreaks(cause)) return BreaksTitle(analysis, cause);
       const bool checks = IsOfChecks(cause);
       const std::string count = EachCalls(analysis, cause.count);
       std::string text = fmt::format("{} {}{}{}{}", count, checks ? "value check" : "sync",

@@ -30,10 +30,12 @@ enum class WaitKind : std::uint8_t {
   kReadBack,  // results that are copied to the host
   kUpload,    // that what it copies to the device has been read
   kCheck,     // whether values are as they should be (NaN, allclose)
+  kBranch,    // a value that compiled code branches on, so that it is compiled in parts
 };
 // Of a value or a count for Python, which the host needs to go on.
 inline bool FetchesValue(WaitKind kind) {
-  return kind == WaitKind::kScalar || kind == WaitKind::kShape || kind == WaitKind::kCheck;
+  return kind == WaitKind::kScalar || kind == WaitKind::kShape || kind == WaitKind::kCheck ||
+         kind == WaitKind::kBranch;
 }
 
 // Something that the host did, a place that waits, or a phase that launches.
@@ -86,6 +88,7 @@ struct HostCause {
   double inside_ms = 0;  // of replays: idle time between their own kernels
   // Of waits: most are in one loop of so many rounds, each with so many waits; 0: in none.
   std::uint64_t rounds = 0, waits_a_round = 0;
+  std::uint64_t parts = 0;  // of waits that compiled code branches on: its compiled parts
   bool gone = false;  // of waits: their ops go altogether, so a replay tells all that they cost
   bool small_kernels = false;     // of waits: each with a few small kernels, which are late as well
   std::vector<HostPlace> places;  // the most time first

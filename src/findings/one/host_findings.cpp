@@ -318,10 +318,16 @@ class HostFindingMaker {
     FoundWaits found = FindWaitPlaces(e_, ledger_);
     const IntervalSet<std::int64_t> checked = HostTimeOf(found.checks);
     std::optional<HostCause> checks = CauseOfChecks(e_, ledger_, &found.checks);
+    IntervalSet<std::int64_t> told = checks ? checked : IntervalSet<std::int64_t>{};
+    IntervalSet<std::int64_t> broken = found.breaks.between_parts;
+    std::optional<HostCause> breaks = CauseOfBreaks(e_, ledger_, &found.breaks);
+    if (breaks) told.insert(told.end(), broken.begin(), broken.end());
     std::optional<HostCause> others =
-        CauseOfWaits(e_, ledger_, &found.others, checks ? checked : IntervalSet<std::int64_t>{});
+        CauseOfWaits(e_, ledger_, &found.others, Union(std::move(told)));
     std::optional<HostCause> batch = CauseOfBatch(e_, &found.batch);
-    lead_told_ = (checks && TellsLead(found.checks)) || (others && TellsLead(found.others));
+    lead_told_ = (checks && TellsLead(found.checks)) || (breaks && TellsLead(found.breaks)) ||
+                 (others && TellsLead(found.others));
+    if (breaks) AddWaits("graph_breaks", std::move(found.breaks), *std::move(breaks));
     if (checks) AddWaits("value_checks", std::move(found.checks), *std::move(checks));
     if (others) AddWaits("synchronisation", std::move(found.others), *std::move(others));
     if (!batch) return;

@@ -81,6 +81,35 @@ std::optional<HostCause> CauseOfChecks(const HostEvidence& evidence, const IdleL
   return cause;
 }
 
+std::optional<HostCause> CauseOfBreaks(const HostEvidence& evidence, const IdleLedger& ledger,
+                                       WaitPlaces* found) {
+  const IntervalSet<std::int64_t> read = HostTimeOf(*found);
+  IntervalSet<std::int64_t> host = found->between_parts;
+  host.insert(host.end(), read.begin(), read.end());
+  host = evidence.scope.Of(Union(std::move(host)));
+  IntervalSet<std::int64_t> late;
+  for (const IdlePhase& phase : ledger.phases)
+    late.insert(late.end(), phase.late.begin(), phase.late.end());
+  HostCause cause;
+  cause.kind = HostCauseKind::kWaits;
+  cause.count = found->count;
+  cause.behind_ms = found->behind_ms;
+  cause.parts = found->parts;
+  const double meanwhile_ms = LateMeanwhile(std::move(late), host);
+  cause.idle_ms = found->behind_ms + std::max(found->lead_ms, meanwhile_ms);
+  cause.gpu_ms = WorkInScope(evidence, found->read_gpu);
+  if (!AreTold(evidence, cause, *found)) return std::nullopt;
+  cause.moved_ms = MillisOf(Length(host)) + cause.gpu_ms;
+  cause.total_ms = std::max(found->total_ms, MillisOf(Length(host)));
+  cause.changes = {std::move(found->waits), analysis::ScaleHost{StretchesOf(host), 0}};
+  cause.least = {cause.changes.front(), analysis::ScaleHost{StretchesOf(read), 0}};
+  if (!found->read_gpu.events.empty()) {
+    cause.least.emplace_back(found->read_gpu);
+    cause.changes.emplace_back(std::move(found->read_gpu));
+  }
+  return cause;
+}
+
 std::optional<HostCause> CauseOfWaits(const HostEvidence& evidence, const IdleLedger& ledger,
                                       WaitPlaces* found, const IntervalSet<std::int64_t>& checked) {
   HostCause cause;

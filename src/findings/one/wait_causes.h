@@ -27,6 +27,12 @@ IntervalSet<std::int64_t> HostTimeOf(const WaitPlaces& found);
 std::optional<HostCause> CauseOfChecks(const HostEvidence& evidence, const IdleLedger& ledger,
                                        WaitPlaces* found);
 
+// Without the branch the parts are one graph: beside the wait, all goes that the host does from the
+// last launch of one part to the first of the next (guards, the call of a graph, kernels that
+// compute the value alone). Absent: too few, or too little. Takes `found`'s changes likewise.
+std::optional<HostCause> CauseOfBreaks(const HostEvidence& evidence, const IdleLedger& ledger,
+                                       WaitPlaces* found);
+
 // Where each wait has a few small kernels only, these are late as well, and both go when such
 // work is done at once and without reading results between. `checked`: host time that goes anyway.
 std::optional<HostCause> CauseOfWaits(const HostEvidence& evidence, const IdleLedger& ledger,

@@ -10,7 +10,9 @@
 #include "base/number_text.h"
 #include "findings/one/advice_rules.h"
 #include "findings/one/batch_uploads.h"
+#include "findings/one/graph_breaks.h"
 #include "findings/one/multi_kernel.h"
+#include "findings/one/thresholds.h"
 
 namespace jarvis::findings {
 namespace {
@@ -84,7 +86,8 @@ class PlaceFinder {
       : e_(evidence),
         events_(evidence.trace.events()),
         tree_(evidence.trace.tree()),
-        batch_(evidence) {
+        batch_(evidence),
+        breaks_(events_, tree_, evidence.frames.frames.base.host_units) {
     for (const analysis::Launch& launch : e_.host.launches.all())
       launches_.push_back(launch.call_ns);
     std::sort(launches_.begin(), launches_.end());
@@ -92,6 +95,7 @@ class PlaceFinder {
 
   FoundWaits Run(const IdleLedger& ledger) {
     FoundWaits found;
+    FindBreaks();
     for (std::size_t g = 0; g < e_.host.waits.size(); ++g) {
       const analysis::WaitGroup& group = e_.host.waits[g];
       const bool idle = std::any_of(group.calls.begin(), group.calls.end(), [&](EventIndex call) {
@@ -99,8 +103,12 @@ class PlaceFinder {
       });
       if (!idle) continue;
       // One op uploads here and reads back there: two places, each with a remedy of its own.
-      WaitCalls others, uploads, batch;
+      WaitCalls others, uploads, batch, branches;
       for (const EventIndex call : group.calls) {
+        if (broken_.contains(call)) {
+          branches.calls.push_back(call);
+          continue;
+        }
         const auto [to_host, to_device] = CopiesOf(call);
         WaitCalls& of = batch_.Has(call) ? batch : to_device > to_host ? uploads : others;
         of.calls.push_back(call);
@@ -108,13 +116,16 @@ class PlaceFinder {
         of.to_device += to_device;
       }
       const bool both = !others.calls.empty() && !uploads.calls.empty();
+      branches.branch = true;
+      Add(g, branches, "", ledger, &found);
       Add(g, others, "", ledger, &found);
       Add(g, uploads, both ? ", uploads" : "", ledger, &found);
       Add(g, batch, others.calls.empty() && uploads.calls.empty() ? "" : ", uploads of the batch",
           ledger, &found);
     }
     FindRounds(&found.others);
-    for (WaitPlaces* waits : {&found.checks, &found.batch, &found.others}) {
+    found.breaks.parts = breaks_.PartsIn(e_.scope.spans());
+    for (WaitPlaces* waits : {&found.checks, &found.breaks, &found.batch, &found.others}) {
       std::stable_sort(
           waits->places.begin(), waits->places.end(),
           [](const HostPlace& a, const HostPlace& b) { return a.idle_ms > b.idle_ms; });
@@ -127,7 +138,28 @@ class PlaceFinder {
   struct WaitCalls {
     std::vector<EventIndex> calls;
     std::size_t to_host = 0, to_device = 0;
+    bool branch = false;  // of compiled code
   };
+
+  // One value at the end of a pass is a result, wherever it is read; a graph that breaks again and
+  // again in a pass does so for values that it branches on.
+  void FindBreaks() {
+    constexpr std::int64_t kOfAUnit = 2;
+    if (breaks_.empty()) return;
+    for (const analysis::WaitGroup& group : e_.host.waits) {
+      for (const EventIndex call : group.calls) {
+        if (!e_.scope.Has(events_[call].ts_ns) || !ReadsScalar(call)) continue;
+        if (const auto span = breaks_.At(call)) broken_.emplace(call, *span);
+      }
+    }
+    const auto units = std::max<std::int64_t>(1, e_.frames.frames.base.count);
+    const auto few = std::max(static_cast<std::int64_t>(limits::kWaitsMin), kOfAUnit * units);
+    if (static_cast<std::int64_t>(broken_.size()) < few) broken_.clear();
+  }
+  bool ReadsScalar(EventIndex call) const {
+    const EventIndex op = tree_.parent(call);
+    return IsOp(op) && KindOfWait(std::string(events_.name(op)), false, false) == WaitKind::kScalar;
+  }
 
   // All of them go, as idle time would move behind those that stay.
   void Add(std::size_t g, const WaitCalls& waits, std::string_view suffix, const IdleLedger& ledger,
@@ -136,9 +168,10 @@ class PlaceFinder {
     if (waits.calls.empty()) return;
     const WaitKind kind = KindOf(group, waits);
     const bool batch = batch_.Has(waits.calls.front());
-    WaitPlaces* const out = kind == WaitKind::kCheck ? &found->checks
-                            : batch                  ? &found->batch
-                                                     : &found->others;
+    WaitPlaces* const out = kind == WaitKind::kCheck    ? &found->checks
+                            : kind == WaitKind::kBranch ? &found->breaks
+                            : batch                     ? &found->batch
+                                                        : &found->others;
     HostPlace place;
     double lead_ms = 0;
     for (const EventIndex call : waits.calls) {
@@ -154,7 +187,8 @@ class PlaceFinder {
     }
     for (const EventIndex call : waits.calls) {
       if (!e_.scope.Has(events_[call].ts_ns)) continue;
-      if (kind != WaitKind::kCheck && !batch) waits_.push_back({call, g});
+      if (out == &found->others) waits_.push_back({call, g});
+      if (waits.branch) out->between_parts.push_back(broken_.at(call));
       out->waits.calls.push_back(call);
       if (FetchesValue(kind)) AddRead(call, kind, out);
     }
@@ -272,6 +306,7 @@ class PlaceFinder {
     return copies;
   }
   WaitKind KindOf(const analysis::WaitGroup& group, const WaitCalls& waits) const {
+    if (waits.branch) return WaitKind::kBranch;
     const auto checks = std::count_if(waits.calls.begin(), waits.calls.end(),
                                       [&](EventIndex call) { return IsOfACheck(call); });
     if (2 * static_cast<std::size_t>(checks) > waits.calls.size()) return WaitKind::kCheck;
@@ -305,6 +340,8 @@ class PlaceFinder {
   const BatchUploads batch_;
   std::vector<std::int64_t> launches_;  // sorted
   std::vector<Wait> waits_;
+  const GraphBreaks breaks_;
+  std::map<EventIndex, Interval<std::int64_t>> broken_;  // waits that break a compiled graph
 };
 
 }  // namespace

@@ -28,12 +28,16 @@ struct WaitPlaces {
   // and GPU work.
   IntervalSet<std::int64_t> read_host;
   analysis::RemoveGpu read_gpu;
+  // Of breaks: the host from the last launch of one compiled part to the first of the next.
+  IntervalSet<std::int64_t> between_parts;
+  std::uint64_t parts = 0;  // compiled parts that ran in the units with such waits
 };
 
-// Checks whether values are as they should be can go as they are; uploads of a batch's data need no
-// wait and stay; other waits are for values that are needed.
+// Checks whether values are as they should be can go as they are; branches of compiled code can be
+// written without a branch; uploads of a batch's data need no wait and stay; other waits are for
+// values that are needed.
 struct FoundWaits {
-  WaitPlaces checks, batch, others;
+  WaitPlaces checks, breaks, batch, others;
 };
 
 // Groups of waits that no idle time follows are left out, and so are calls outside of the scope.
