@@ -195,6 +195,19 @@ TEST_CASE("too few events tell no price") {
   CHECK_FALSE(CostOf(Load(text)).python.has_value());
 }
 
+TEST_CASE("a few nested ops among many tell no price") {
+  const auto priced = [](int others) {
+    TraceText text;
+    for (int i = 0; i < 60; ++i)
+      text.Op("aten::outer", 20 * i, 10).Op("aten::inner", 20 * i + 2, 6);
+    for (int i = 0; i < others; ++i)
+      text.Op("ExecutorPropagateOutputs", 2000 + 3 * i, 2);
+    return CostOf(Load(text)).ops.has_value();
+  };
+  CHECK(priced(400));
+  CHECK_FALSE(priced(600));
+}
+
 TEST_CASE("the profiler's own events are its cost, loading code is not") {
   TraceText text;
   text.Op("aten::mm", 0, 100).Runtime("cudaLaunchKernel", 10, 60, 1).Kernel("k", 90, 5, 1);

@@ -17,6 +17,8 @@ using trace::EventKind;
 using trace::EventStore;
 
 constexpr std::size_t kPriceSamplesMin = 50;
+constexpr std::size_t kLaunchesMin = 20;  // a short recording of a small model has no more
+constexpr double kToldPart = 0.1;         // of the events, beside such stretches: fewer are no rule
 constexpr std::int64_t kPriceStretchMaxNs = 100'000;
 constexpr double kLeastShare = 0.05, kLeastPart = 0.5;
 constexpr double kMostShare = 0.5, kMostPart = 1;
@@ -46,11 +48,20 @@ class Lengths {
   }
 
   std::uint64_t count() const { return count_; }
-  bool enough() const { return count_ >= kPriceSamplesMin; }
+  bool enough(std::size_t least = kPriceSamplesMin) const { return count_ >= least; }
+
+  void Add(const Lengths& other) {
+    if (other.cells_.size() > cells_.size()) cells_.resize(other.cells_.size());
+    for (std::size_t i = 0; i < other.cells_.size(); ++i) {
+      cells_[i].count += other.cells_[i].count;
+      cells_[i].sum += other.cells_[i].sum;
+    }
+    count_ += other.count_;
+  }
 
   // 0 if they are too few.
-  double Quantile(double share) const {
-    if (!enough()) return 0;
+  double Quantile(double share, std::size_t least = kPriceSamplesMin) const {
+    if (!enough(least)) return 0;
     const auto rank = static_cast<std::uint64_t>(share * static_cast<double>(count_));
     std::uint64_t before = 0;
     for (const Cell& cell : cells_) {
@@ -143,29 +154,37 @@ class EdgeSpacings {
   // Of launches of kernels, in the names of all runtimes.
   void FindLaunches() {
     for (const auto& [name, lengths] : calls_) {
-      if (events_.strings[name].find("LaunchKernel") == std::string_view::npos) continue;
-      if (launches_ == nullptr || lengths.count() > launches_->count()) launches_ = &lengths;
+      if (events_.strings[name].find("LaunchKernel") != std::string_view::npos)
+        launches_.Add(lengths);
     }
   }
 
   EdgePrices Prices(double share, double part) const {
     EdgePrices out;
-    const auto price = [&](const Lengths& lengths) { return part * lengths.Quantile(share); };
+    const auto price = [&](const Lengths& lengths, std::size_t least = kPriceSamplesMin) {
+      return part * lengths.Quantile(share, least);
+    };
     for (const Recorded of : {Recorded::kOp, Recorded::kPython}) {
       const auto at = static_cast<std::size_t>(of);
+      if (!Known(of)) continue;
       out.opening[at] = price(nested_begin_[at]);
       out.closing[at] = price(nested_end_[at]);
     }
     const auto python = static_cast<std::size_t>(Recorded::kPython);
-    if (out.opening[python] + out.closing[python] <= 0) out.opening[python] = price(next_[python]);
-    out.python_leaf = price(python_leaf_);
-    if (launches_ == nullptr || !launches_->enough()) return out;
+    // Between two calls of a frame stand the end of one record and the begin of the next.
+    if (Known(Recorded::kPython)) {
+      const double opening = price(next_[python]) - out.closing[python];
+      out.opening[python] = std::max(out.opening[python], opening);
+      out.python_leaf = price(python_leaf_);
+    }
+    if (!launches_.enough(kLaunchesMin)) return out;
     const auto call = static_cast<std::size_t>(Recorded::kCall);
-    out.launch = price(*launches_);
-    out.closing[call] = std::min(out.launch, price(call_to_op_));
-    out.opening[call] = std::min(out.launch, price(op_to_call_));
+    out.launch = price(launches_, kLaunchesMin);
+    out.closing[call] = std::min(out.launch, price(call_to_op_, kLaunchesMin));
+    out.opening[call] = std::min(out.launch, price(op_to_call_, kLaunchesMin));
     // Without ops nobody knows how much of it is the program's.
-    if (!op_to_call_.enough()) out.opening[call] = std::min(out.launch / 2, price(next_[call]));
+    if (!op_to_call_.enough(kLaunchesMin))
+      out.opening[call] = std::min(out.launch / 2, price(next_[call]));
     return out;
   }
 
@@ -178,16 +197,20 @@ class EdgeSpacings {
 
   std::uint64_t EventsOf(Recorded of) const { return events_of_[static_cast<std::size_t>(of)]; }
   std::uint64_t SamplesOf(Recorded of) const {
-    if (of == Recorded::kCall) return launches_ == nullptr ? 0 : launches_->count();
+    if (of == Recorded::kCall) return launches_.count();
     const auto at = static_cast<std::size_t>(of);
     const std::uint64_t nested = nested_begin_[at].count() + nested_end_[at].count();
     return of == Recorded::kPython ? std::max(nested, next_[at].count()) : nested;
   }
   bool Known(Recorded of) const {
     const auto at = static_cast<std::size_t>(of);
-    if (of == Recorded::kCall) return launches_ != nullptr && launches_->enough();
-    const bool nested = nested_begin_[at].enough() || nested_end_[at].enough();
-    return nested || (of == Recorded::kPython && next_[at].enough());
+    if (of == Recorded::kCall) return launches_.enough(kLaunchesMin);
+    const auto part = kToldPart * static_cast<double>(events_of_[at]);
+    const auto tells = [&](const Lengths& lengths) {
+      return lengths.enough() && static_cast<double>(lengths.count()) >= part;
+    };
+    const bool nested = tells(nested_begin_[at]) || tells(nested_end_[at]);
+    return nested || (of == Recorded::kPython && tells(next_[at]));
   }
 
  private:
@@ -199,7 +222,7 @@ class EdgeSpacings {
   Lengths call_to_op_;
   Lengths python_leaf_;
   std::unordered_map<StringId, Lengths> calls_;  // by name: within
-  const Lengths* launches_ = nullptr;
+  Lengths launches_;
   std::array<std::uint64_t, kRecorded> events_of_ = {};
 };
 
