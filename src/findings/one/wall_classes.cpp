@@ -120,6 +120,26 @@ double MostOfExchange(const Analysis& analysis, const Finding& finding) {
   return MostHidden(analysis, finding);
 }
 
+void LowerByRecording(const analysis::RemovedTime& removed, const analysis::RemovedTime& quick,
+                      WallSaving* saving) {
+  if (removed.host_ms <= removed.gpu_ms) return;
+  const double inside_ms = std::max(0.0, removed.host_ms - quick.host_ms);
+  const double left_ms = std::max(0.0, saving->ms.mid - inside_ms);
+  saving->low_by_recording = left_ms < saving->ms.low;
+  saving->ms.low = std::min(saving->ms.low, left_ms);
+}
+
+WayOut HalfOf(WayOut way) {
+  for (analysis::Change& change : way.changes) {
+    if (auto* scale = std::get_if<analysis::ScaleGpu>(&change)) {
+      for (double& factor : scale->factors)
+        factor = (1 + factor) / 2;
+    }
+  }
+  if (way.cap_ms) *way.cap_ms /= 2;
+  return way;
+}
+
 double UploadingMs(const analysis::RecordedWork& recorded,
                    const std::vector<analysis::Change>& changes) {
   double us = 0;

@@ -7,6 +7,7 @@
 
 #include "analysis/simulation/change.h"
 #include "analysis/simulation/recorded_work.h"
+#include "analysis/simulation/simulation.h"
 #include "findings/one/finding.h"
 #include "findings/one/wall_plan.h"
 #include "findings/one/wall_savings.h"
@@ -14,6 +15,14 @@
 namespace jarvis::findings {
 
 struct Analysis;
+
+// The least saving where launches are most of what goes: what recording had of that host time may
+// all go. `quick`: what goes of a host that is not recorded.
+void LowerByRecording(const analysis::RemovedTime& removed, const analysis::RemovedTime& quick,
+                      WallSaving* saving);
+
+// The same for half of what goes.
+WayOut HalfOf(WayOut way);
 
 bool Advises(const std::vector<Remedy>& path, Advice advice);
 // Of preparing inputs ahead in one step: the first still waits for its own. One worker hides of

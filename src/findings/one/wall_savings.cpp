@@ -181,6 +181,18 @@ class WallAsker {
     return std::max({0.0, left_ms, Ask(quick_, way).ms.mid});
   }
 
+  // Of work that goes and takes its launches along.
+  WallSaving AskOfLaunches(const WayOut& way) const {
+    WallSaving saving = Ask(given(), way);
+    const bool launches = std::any_of(way.changes.begin(), way.changes.end(), [](const auto& one) {
+      return !std::holds_alternative<analysis::ScaleGpu>(one);
+    });
+    if (launches && analysis_.wall.low_without_recording)
+      LowerByRecording(simulation_.Removed(given(), way.changes),
+                       simulation_.Removed(quick_, way.changes), &saving);
+    return saving;
+  }
+
   // What the host takes is inflated by recording it: the least saving is that of a host without,
   // and of the surest part of the change.
   WallSaving AskOfHost(const Finding& finding, const WayOut& way) const {
@@ -290,9 +302,9 @@ class WallAsker {
     if (finding->change_a || finding->change_b) {
       std::optional<WayOut> a, b;
       if (finding->change_a && (ruled || HasAction(finding->path_a)))
-        finding->wall_a = Ask(given(), *(a = OfChange(*finding, *finding->change_a)));
+        finding->wall_a = AskOfLaunches(*(a = OfChange(*finding, *finding->change_a)));
       if (finding->change_b && (ruled || HasAction(finding->path_b)))
-        finding->wall_b = Ask(given(), *(b = OfChange(*finding, *finding->change_b)));
+        finding->wall_b = AskOfLaunches(*(b = OfChange(*finding, *finding->change_b)));
       if (!a && !b) return std::nullopt;
       const bool first = a && (!b || finding->wall_a->ms.mid >= finding->wall_b->ms.mid);
       return first ? a : b;
@@ -301,23 +313,11 @@ class WallAsker {
     std::optional<WayOut> way = OfPinning(*finding);
     if (!way) way = OfEstimate(*finding);
     if (!way) return std::nullopt;
-    const WallSaving saving = Ask(given(), *way);
+    const WallSaving saving = AskOfLaunches(*way);
     const bool half = Advises(finding->path_a, Advice::kHalveUploads);
     if (HasAction(finding->path_a)) finding->wall_a = half ? Ask(given(), HalfOf(*way)) : saving;
     if (HasAction(finding->path_b)) finding->wall_b = saving;
     return finding->wall_a || finding->wall_b ? way : std::nullopt;
-  }
-
-  // The same for half of what goes.
-  static WayOut HalfOf(WayOut way) {
-    for (analysis::Change& change : way.changes) {
-      if (auto* scale = std::get_if<analysis::ScaleGpu>(&change)) {
-        for (double& factor : scale->factors)
-          factor = (1 + factor) / 2;
-      }
-    }
-    if (way.cap_ms) *way.cap_ms /= 2;
-    return way;
   }
 
   // What of communication is waiting for others is not known; without all of it a step would be
