@@ -154,22 +154,24 @@ TEST_CASE(
   CHECK(near.analysis.wall.host_then_ms < near.analysis.wall.wall_ms);
 }
 
-TEST_CASE("of launches that go, what recording had of their host time may go from the low end") {
-  const auto low = [](double gpu_ms, double host_ms, double quick_ms) {
-    WallSaving saving;
-    saving.ms = {8, 10, 12};
-    analysis::RemovedTime removed, quick;
-    removed.gpu_ms = quick.gpu_ms = gpu_ms;
-    removed.host_ms = host_ms;
-    quick.host_ms = quick_ms;
-    LowerByRecording(removed, quick, &saving);
-    CHECK(saving.low_by_recording == (saving.ms.low < 8));
-    return saving.ms.low;
-  };
-  CHECK(low(1, 10, 4) == doctest::Approx(4));
-  CHECK(low(1, 30, 4) == doctest::Approx(0));
-  CHECK(low(1, 10, 9.5) == doctest::Approx(8));  // recording had little of it
-  CHECK(low(11, 10, 4) == doctest::Approx(8));   // most that goes is GPU work
+TEST_CASE("what recording had of a saving lowers its low end, and never raises it") {
+  WallSaving saving;
+  saving.ms = {8, 10, 12};
+  LowerTo(9, &saving);
+  CHECK(saving.ms.low == 8);
+  CHECK_FALSE(saving.low_by_recording);
+  LowerTo(4, &saving);
+  CHECK(saving.ms.low == 4);
+  CHECK(saving.ms.mid == 10);
+  CHECK(saving.low_by_recording);
+}
+
+TEST_CASE("work that gets faster keeps its launches, work that goes does not") {
+  WayOut way;
+  way.changes.emplace_back(analysis::ScaleGpu{{1, 2}, {0.5}});
+  CHECK(ScalesGpuAlone(way));
+  way.changes.emplace_back(analysis::RemoveGpu{{3}});
+  CHECK_FALSE(ScalesGpuAlone(way));
 }
 
 }  // namespace

@@ -120,13 +120,15 @@ double MostOfExchange(const Analysis& analysis, const Finding& finding) {
   return MostHidden(analysis, finding);
 }
 
-void LowerByRecording(const analysis::RemovedTime& removed, const analysis::RemovedTime& quick,
-                      WallSaving* saving) {
-  if (removed.host_ms <= removed.gpu_ms) return;
-  const double inside_ms = std::max(0.0, removed.host_ms - quick.host_ms);
-  const double left_ms = std::max(0.0, saving->ms.mid - inside_ms);
+void LowerTo(double left_ms, WallSaving* saving) {
   saving->low_by_recording = left_ms < saving->ms.low;
   saving->ms.low = std::min(saving->ms.low, left_ms);
+}
+
+bool ScalesGpuAlone(const WayOut& way) {
+  return std::all_of(way.changes.begin(), way.changes.end(), [](const auto& one) {
+    return std::holds_alternative<analysis::ScaleGpu>(one);
+  });
 }
 
 WayOut HalfOf(WayOut way) {

@@ -7,7 +7,6 @@
 
 #include "analysis/simulation/change.h"
 #include "analysis/simulation/recorded_work.h"
-#include "analysis/simulation/simulation.h"
 #include "findings/one/finding.h"
 #include "findings/one/wall_plan.h"
 #include "findings/one/wall_savings.h"
@@ -16,12 +15,13 @@ namespace jarvis::findings {
 
 struct Analysis;
 
-// The least saving where launches are most of what goes: what recording had of that host time may
-// all go. `quick`: what goes of a host that is not recorded.
-void LowerByRecording(const analysis::RemovedTime& removed, const analysis::RemovedTime& quick,
-                      WallSaving* saving);
+// The least saving, if so much is left of it without what recording cost.
+void LowerTo(double left_ms, WallSaving* saving);
 
-// The same for half of what goes.
+// Takes nothing of the host, whatever it saves.
+bool ScalesGpuAlone(const WayOut& way);
+
+// The same way for half of what goes.
 WayOut HalfOf(WayOut way);
 
 bool Advises(const std::vector<Remedy>& path, Advice advice);

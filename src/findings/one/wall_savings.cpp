@@ -181,15 +181,12 @@ class WallAsker {
     return std::max({0.0, left_ms, Ask(quick_, way).ms.mid});
   }
 
-  // Of work that goes and takes its launches along.
+  // The same of work that takes its launches along, where these are most of what goes.
   WallSaving AskOfLaunches(const WayOut& way) const {
     WallSaving saving = Ask(given(), way);
-    const bool launches = std::any_of(way.changes.begin(), way.changes.end(), [](const auto& one) {
-      return !std::holds_alternative<analysis::ScaleGpu>(one);
-    });
-    if (launches && analysis_.wall.low_without_recording)
-      LowerByRecording(simulation_.Removed(given(), way.changes),
-                       simulation_.Removed(quick_, way.changes), &saving);
+    if (!analysis_.wall.low_without_recording || ScalesGpuAlone(way)) return saving;
+    const analysis::RemovedTime removed = simulation_.Removed(given(), way.changes);
+    if (removed.host_ms > removed.gpu_ms) LowerTo(WithoutRecording(saving.ms.mid, way), &saving);
     return saving;
   }
 
@@ -210,9 +207,7 @@ class WallAsker {
       WidenBound(*finding.host, replayed_ms, &saving.ms);
     saving.ms.low *= NamedPart(*finding.host);
     if (!analysis_.wall.low_without_recording) return saving;
-    const double left_ms = WithoutRecording(saving.ms.mid, way);
-    saving.low_by_recording = left_ms < saving.ms.low;
-    saving.ms.low = std::min(saving.ms.low, left_ms);
+    LowerTo(WithoutRecording(saving.ms.mid, way), &saving);
     return saving;
   }
 
