@@ -166,6 +166,19 @@ TEST_CASE("what recording had of a saving lowers its low end, and never raises i
   CHECK(saving.low_by_recording);
 }
 
+TEST_CASE("what a host that is not recorded lets show raises the high end alone") {
+  WallSaving saving;
+  saving.ms = {8, 10, 12};
+  RaiseTo(9, &saving);
+  CHECK(saving.unrecorded_ms == 0);
+  RaiseTo(11, &saving);
+  CHECK(saving.ms.high == 12);
+  RaiseTo(30, &saving);
+  CHECK(saving.ms.high == 30);
+  CHECK(saving.ms.mid == 10);
+  CHECK(saving.unrecorded_ms == 30);
+}
+
 TEST_CASE("work that gets faster keeps its launches, work that goes does not") {
   WayOut way;
   way.changes.emplace_back(analysis::ScaleGpu{{1, 2}, {0.5}});

@@ -51,6 +51,8 @@ struct WallSaving {
   // Its most, once what is ranked before it does its most; absent: not asked.
   std::optional<double> after_most_ms = {};
   bool low_by_recording = false;  // its low end is what is left if recording slowed the host most
+  // What it saves, expected, of a host that is not recorded, where that is more; else 0.
+  double unrecorded_ms = 0;
 };
 
 // What a way out does to GPU work, so that a simulation can be asked what it saves in wall time.

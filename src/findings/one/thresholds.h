@@ -93,6 +93,7 @@ inline constexpr double kLaunchesPerWait = 64;  // fewer between waits are no gr
 inline constexpr double kRampPart = 0.2;        // of a step's GPU time: its start
 inline constexpr double kHardlyBusy = 10;       // percent of the steps: the GPU is no bound below
 inline constexpr double kRampShare = 80;        // percent of the late launches' idle time in it
+inline constexpr double kShownPart = 0.95;  // of GPU time that goes: less, and the host hides some
 // Exposed communication whose cause one rank cannot tell is ranked by its size from here.
 inline constexpr double kExposedRanked = 8;  // percent of the steps
 // How many times a saving what is only known to be long must be to stand before it.

@@ -120,6 +120,12 @@ double MostOfExchange(const Analysis& analysis, const Finding& finding) {
   return MostHidden(analysis, finding);
 }
 
+void RaiseTo(double unrecorded_ms, WallSaving* saving) {
+  if (unrecorded_ms <= saving->ms.mid) return;
+  saving->unrecorded_ms = unrecorded_ms;
+  saving->ms.high = std::max(saving->ms.high, unrecorded_ms);
+}
+
 void LowerTo(double left_ms, WallSaving* saving) {
   saving->low_by_recording = left_ms < saving->ms.low;
   saving->ms.low = std::min(saving->ms.low, left_ms);

@@ -15,6 +15,9 @@ namespace jarvis::findings {
 
 struct Analysis;
 
+// The most, if a host that is not recorded lets so much of it show.
+void RaiseTo(double unrecorded_ms, WallSaving* saving);
+
 // The least saving, if so much is left of it without what recording cost.
 void LowerTo(double left_ms, WallSaving* saving);
 

@@ -181,12 +181,16 @@ class WallAsker {
     return std::max({0.0, left_ms, Ask(quick_, way).ms.mid});
   }
 
-  // The same of work that takes its launches along, where these are most of what goes.
-  WallSaving AskOfLaunches(const WayOut& way) const {
+  // The same of work that takes its launches along, where these are most of what goes. Of GPU time
+  // that goes, and that the recorded host hides, the upper end is what shows of it otherwise.
+  WallSaving AskOfGpu(const WayOut& way) const {
     WallSaving saving = Ask(given(), way);
-    if (!analysis_.wall.low_without_recording || ScalesGpuAlone(way)) return saving;
+    if (!analysis_.wall.low_without_recording) return saving;
     const analysis::RemovedTime removed = simulation_.Removed(given(), way.changes);
-    if (removed.host_ms > removed.gpu_ms) LowerTo(WithoutRecording(saving.ms.mid, way), &saving);
+    if (saving.ms.mid < limits::kShownPart * removed.gpu_ms)
+      RaiseTo(Ask(quick_, way).ms.mid, &saving);
+    if (!ScalesGpuAlone(way) && removed.host_ms > removed.gpu_ms)
+      LowerTo(WithoutRecording(saving.ms.mid, way), &saving);
     return saving;
   }
 
@@ -297,9 +301,9 @@ class WallAsker {
     if (finding->change_a || finding->change_b) {
       std::optional<WayOut> a, b;
       if (finding->change_a && (ruled || HasAction(finding->path_a)))
-        finding->wall_a = AskOfLaunches(*(a = OfChange(*finding, *finding->change_a)));
+        finding->wall_a = AskOfGpu(*(a = OfChange(*finding, *finding->change_a)));
       if (finding->change_b && (ruled || HasAction(finding->path_b)))
-        finding->wall_b = AskOfLaunches(*(b = OfChange(*finding, *finding->change_b)));
+        finding->wall_b = AskOfGpu(*(b = OfChange(*finding, *finding->change_b)));
       if (!a && !b) return std::nullopt;
       const bool first = a && (!b || finding->wall_a->ms.mid >= finding->wall_b->ms.mid);
       return first ? a : b;
@@ -308,7 +312,7 @@ class WallAsker {
     std::optional<WayOut> way = OfPinning(*finding);
     if (!way) way = OfEstimate(*finding);
     if (!way) return std::nullopt;
-    const WallSaving saving = AskOfLaunches(*way);
+    const WallSaving saving = AskOfGpu(*way);
     const bool half = Advises(finding->path_a, Advice::kHalveUploads);
     if (HasAction(finding->path_a)) finding->wall_a = half ? Ask(given(), HalfOf(*way)) : saving;
     if (HasAction(finding->path_b)) finding->wall_b = saving;
@@ -503,7 +507,7 @@ class WallAsker {
   // trace: the host sets the pace in all of them.
   static void HoldBack(Finding* f) {
     for (std::optional<WallSaving>* saving : {&f->wall_a, &f->wall_b}) {
-      if (*saving) (*saving)->ms.high = (*saving)->ms.mid;
+      if (*saving) (*saving)->ms.high = std::max((*saving)->ms.mid, (*saving)->unrecorded_ms);
     }
   }
 
