@@ -87,8 +87,11 @@ std::string BoundSentence(const findings::Analysis& analysis) {
   const double gpu = std::min(MillisOf(analysis.base.balance.busy_ns()), all);
   const auto each = [&](double ms) { return EachMs(analysis, ms); };
   const MostAlone alone = MostSavedAlone(analysis, host, gpu);
+  const bool by_recording = std::ranges::any_of(
+      analysis.quality, [](const findings::Quality& quality) { return quality.gpu_binds_without; });
   return Say(BoundOf(analysis, host, gpu),
-             {{"host", each(host)},
+             {{"recording", by_recording},
+              {"host", each(host)},
               {"gpu", each(gpu)},
               {"kernels_save", each(alone.gpu_ms)},
               {"host_saves", each(alone.host_ms)},

@@ -41,7 +41,9 @@ struct Quality {
   std::string unit;         // of both: "%", "ms", ""
   std::string evidence;     // where the value is from; may be empty
   std::string consequence;  // one sentence: what not to conclude; may be empty
-  std::string record;       // what to record or do next time; empty: nothing helps
+  // Of what recording cost: without it the GPU is the bottleneck, whatever the recording shows.
+  bool gpu_binds_without = false;
+  std::string record;  // what to record or do next time; empty: nothing helps
 
   double MidMs() const { return (ms.value_or(0) + ms_high.value_or(ms.value_or(0))) / 2; }
 };

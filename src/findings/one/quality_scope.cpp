@@ -200,6 +200,7 @@ class ScopeQualities {
           "Without it, host work would still take at least {} ms, against {} ms of GPU work.",
           Each(least), Each(gpu));
     } else {
+      q->gpu_binds_without = most < gpu;
       q->consequence = fmt::format(
           "Without it, host work would take {} to {} ms, against {} ms of GPU work: {}.",
           Each(least), Each(most), Each(gpu),
