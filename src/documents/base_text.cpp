@@ -32,6 +32,13 @@ bool HasLowEnd(const findings::Range& sum) {
   return sum.low > kNothing * sum.high;
 }
 
+// "step", "passes": what so many units are called.
+std::string UnitsOf(const findings::Analysis& analysis, std::size_t count) {
+  const std::string& unit = analysis.base.unit;
+  if (count == 1) return unit;
+  return unit + (unit.ends_with('s') ? "es" : "s");
+}
+
 // Its upper end alone where RangeMs tells no other.
 std::string RangeShare(const findings::Analysis& analysis, const findings::Range& ms) {
   const std::string high = SavingShare(analysis, ms.high);
@@ -355,7 +362,7 @@ std::string UnitLength(const findings::Analysis& analysis) {
                        {"longest", Ms(spread->most_ms)},
                        {"name", spread->longest},
                        {"cycle", base.regimes.cycle},
-                       {"unit", analysis.base.unit}});
+                       {"units", UnitsOf(analysis, base.regimes.cycle)}});
   }
   return text;
 }
@@ -385,7 +392,7 @@ std::string LeftOut(const findings::Analysis& analysis) {
   if (frames.apart()) {
     for (const OddGroup& one : OddGroups(analysis)) {
       parts.push_back(Say(phrases::base::kLeftOutUnits, {{"count", one.count},
-                                                         {"unit", analysis.base.unit},
+                                                         {"units", UnitsOf(analysis, one.count)},
                                                          {"time", Ms(one.mean_ms())},
                                                          {"why", one.why}}));
     }

@@ -158,7 +158,8 @@ TEST_CASE("a call costs what is around it and at most what a launch takes; a slo
   REQUIRE(once.runtime.has_value());
   // 4 us from the op's begin to the call, 6 us in it, 6 us after it.
   CHECK(once.runtime->high_us == doctest::Approx(4 + 6 + 6));
-  CHECK(once.runtime->low_us == doctest::Approx(8));
+  // Of what is beside it half, and nothing of its inside: the driver works there, too.
+  CHECK(once.runtime->low_us == doctest::Approx(2 + 3));
   REQUIRE(once.ops.has_value());
   CHECK(once.ops->high_us == doctest::Approx(4).epsilon(0.01));
   const ProfilingCost slow = CostOf(Load(OpsThatLaunch(3, 0)));

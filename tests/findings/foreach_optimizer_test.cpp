@@ -22,7 +22,8 @@ constexpr std::string_view kMultiTensor =
     "at::native::(anonymous namespace)::TensorListMetadata<2>, int>(int)";
 
 // Three steps: a product of 1000 us, then the optimizer's passes.
-Analyzed Trained(std::string_view optimizer, const ForeachPasses& passes) {
+// With Python frames the optimizer's mark begins within the call that sets it.
+Analyzed Trained(std::string_view optimizer, const ForeachPasses& passes, bool python = false) {
   TraceText text;
   int id = 0;
   for (int step = 0; step < 3; ++step) {
@@ -32,6 +33,7 @@ Analyzed Trained(std::string_view optimizer, const ForeachPasses& passes) {
     const double begin = at + 100;
     if (!optimizer.empty())
       text.Annotation(optimizer, begin, 50.0 * static_cast<double>(passes.size()));
+    if (python) text.Python("<built-in method _record_function_enter_new>", begin - 1, 1.5);
     double host = begin + 1, gpu = at + 1100;
     for (const auto& [op, us] : passes) {
       text.OpWithKernel(op, host, 30, kMultiTensor, gpu, us, ++id);
@@ -71,6 +73,11 @@ TEST_CASE("Adam over lists is sized by the tensors that its passes move") {
   // Nothing says that no fix is known for the same kernels.
   for (const Finding& other : one.analysis.findings)
     CHECK((&other == finding || other.subject.find("foreach") == std::string::npos));
+}
+
+TEST_CASE("the mark of an optimizer holds what runs while it is open") {
+  const Finding* finding = ForeachOf(Trained("Optimizer.step#AdamW.step", kAdam, true));
+  REQUIRE(finding != nullptr);
 }
 
 TEST_CASE("lists alone are no optimizer with a fused kernel") {

@@ -281,8 +281,8 @@ class Charger {
       const auto [place, added] = in_call_.try_emplace(events_[left.event].name);
       if (added) {
         const StringId name = events_[left.event].name;
-        place->second = {spacings_.InCall(name, least_.launch, kLeastShare, kLeastPart),
-                         spacings_.InCall(name, most_.launch, kMostShare, kMostPart)};
+        // What the driver takes for a launch by itself is as long as the shortest calls.
+        place->second = {0, spacings_.InCall(name, most_.launch, kMostShare, kMostPart)};
       }
       price = place->second;
     }

@@ -12,7 +12,8 @@
 // It is a range, as the program works in such stretches too. At most, each stretch is the
 // profiler's as far as the usual one of its kind (median) goes: that is too much by the program's
 // own work in it, and too little by what records cost elsewhere, as they push the program's data
-// out of the host's caches. At least, it is half of the 5th percentile. On
+// out of the host's caches. At least, it is half of the 5th percentile of what lies beside an edge,
+// and nothing of what lies in a call, as a driver needs as long for the shortest of them. On
 // four host-bound workloads that were measured with and without the profiler (PyTorch 2.11, CUDA
 // 13, H200, a slow virtual host) the cost was 0.6 to 1.0 of the upper end.
 #pragma once

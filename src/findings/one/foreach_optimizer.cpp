@@ -1,6 +1,7 @@
 #include "findings/one/foreach_optimizer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -35,7 +36,14 @@ struct ForeachStep {
 class ForeachFinder {
  public:
   explicit ForeachFinder(const Calls& calls)
-      : calls_(calls), events_(calls.events()), tree_(calls.trace.tree()) {}
+      : calls_(calls), events_(calls.events()), tree_(calls.trace.tree()) {
+    for (EventIndex e = 0; e < events_.size(); ++e) {
+      if (events_[e].kind == trace::EventKind::kUserAnnotation &&
+          events_.name(e).starts_with(kStepMark)) {
+        marks_[{events_[e].track, events_[e].ts_ns}] = e;
+      }
+    }
+  }
 
   // Only what says whose step it is: gradients are clipped and averaged over lists, too.
   std::vector<ForeachStep> Run() const {
@@ -60,11 +68,14 @@ class ForeachFinder {
   }
 
  private:
+  // By time: with Python frames a mark begins within the call that sets it, and holds nothing else.
   EventIndex StepOf(EventIndex e) const {
-    for (EventIndex up = tree_.parent(e); up != kNoEvent; up = tree_.parent(up)) {
-      if (events_.name(up).starts_with(kStepMark)) return up;
-    }
-    return kNoEvent;
+    const auto after = marks_.upper_bound({events_[e].track, events_[e].ts_ns});
+    if (after == marks_.begin()) return kNoEvent;
+    const EventIndex mark = std::prev(after)->second;
+    const bool holds =
+        events_[mark].track == events_[e].track && events_[e].end_ns() <= events_[mark].end_ns();
+    return holds ? mark : kNoEvent;
   }
 
   std::string_view OptimizerOf(EventIndex step) const {
@@ -113,6 +124,7 @@ class ForeachFinder {
   const Calls& calls_;
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
+  std::map<std::pair<std::uint32_t, std::int64_t>, EventIndex> marks_;  // by thread and begin
 };
 
 // What a fused kernel reads and writes, of the parameters' size; 0: there is none for it.
