@@ -120,10 +120,7 @@ class Analyzer {
       JV_TRY(job_.Check());
       MakeFindings(calls, out_.context, Estimated::kYes, &category);
     }
-    JudgePrecision(calls, *frames_->kinds, out_.context, &out_.categories, &structures_);
-    AddLineFixes(calls, fusions_, &out_, &structures_);
-    for (CategoryAnalysis& category : out_.categories)
-      MakeFindings(calls, out_.context, Estimated::kNo, &category);
+    FixLines(calls);
     Rank();
     JV_TRY(job_.Check());
     Overlaps();
@@ -135,6 +132,14 @@ class Analyzer {
   }
 
  private:
+  // What no finding so far sizes; what is left then is told without an estimate.
+  void FixLines(const Calls& calls) {
+    JudgePrecision(calls, *frames_->kinds, out_.context, &out_.categories, &structures_);
+    AddLineFixes(calls, fusions_, &out_, &structures_);
+    for (CategoryAnalysis& category : out_.categories)
+      MakeFindings(calls, out_.context, Estimated::kNo, &category);
+  }
+
   // What no operation and no pair of neighbours shows.
   void Structures(const Calls& calls) {
     structures_ = FindStructures(calls, out_.context, &out_.categories);
