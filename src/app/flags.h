@@ -56,8 +56,8 @@ struct FlagRules {
 };
 
 // Goes through the words from left to right; "--name value" and "--name=value" are understood.
-// Errors: kBadValue, those of setters and of `other`; what that says of a word like a flag ends with
-// the flag that was probably meant.
+// Errors: kBadValue, those of setters and of `other`; what that says of a word like a flag ends
+// with the flag that was probably meant.
 Status ParseFlags(const std::vector<Flag>& flags, Arguments arguments, const FlagRules& rules);
 
 // What the help says about the flags, in the order of the table.

@@ -52,8 +52,8 @@ Analyzed Generated(int tokens) {
   for (int token = 0; token < tokens; ++token) {
     const std::string keys = std::to_string(64 + token);
     op("aten::embedding", "gather", 2, "[[32000,256],[1,1]]");
-    for (const char* once : {"aten::cos", "aten::sin", "aten::arange", "aten::full", "aten::triu",
-                             "aten::where"})
+    for (const char* once :
+         {"aten::cos", "aten::sin", "aten::arange", "aten::full", "aten::triu", "aten::where"})
       op(once, "pointwise", 1, "[[1,32],[1,32]]");
     for (int layer = 0; layer < 2; ++layer) {
       op("aten::mm", "gemm_qkv", 6, "[[1,256],[256,768]]");
