@@ -76,8 +76,7 @@ TEST_CASE("Adam over lists is sized by the tensors that its passes move") {
 }
 
 TEST_CASE("the mark of an optimizer holds what runs while it is open") {
-  const Finding* finding = ForeachOf(Trained("Optimizer.step#AdamW.step", kAdam, true));
-  REQUIRE(finding != nullptr);
+  CHECK(ForeachOf(Trained("Optimizer.step#AdamW.step", kAdam, true)) != nullptr);
 }
 
 TEST_CASE("lists alone are no optimizer with a fused kernel") {
@@ -89,9 +88,10 @@ TEST_CASE("lists alone are no optimizer with a fused kernel") {
   CHECK(ForeachOf(Trained("Optimizer.step#AdamW.step", {{"aten::_fused_adamw_", 300}})) == nullptr);
   // Plain SGD is one pass already.
   CHECK(ForeachOf(Trained("Optimizer.step#SGD.step", {{"aten::_foreach_add_", 300}})) == nullptr);
-  const Finding* momentum = ForeachOf(Trained(
+  const Analyzed with_momentum = Trained(
       "Optimizer.step#SGD.step",
-      {{"aten::_foreach_add", 200}, {"aten::_foreach_mul_", 200}, {"aten::_foreach_add_", 300}}));
+      {{"aten::_foreach_add", 200}, {"aten::_foreach_mul_", 200}, {"aten::_foreach_add_", 300}});
+  const Finding* momentum = ForeachOf(with_momentum);
   REQUIRE(momentum != nullptr);
   CHECK(momentum->change_b->savings_ms.high == doctest::Approx((1 - 5.0 / 6) * 3 * 0.700));
 }
