@@ -1,6 +1,7 @@
 #include "findings/one/expert_loop.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -8,9 +9,9 @@
 #include <utility>
 
 #include "analysis/host/runtime_calls.h"
-#include "base/text.h"
+#include "base/interval.h"
 #include "findings/one/structure_maker.h"
-#include "findings/one/thresholds.h"
+#include "trace/by_name.h"
 
 namespace jarvis::findings {
 namespace {
@@ -57,8 +58,13 @@ class LoopFinder {
         best = width;
         rounds = std::move(some);
       }
-      if (rounds.size() < kRoundsLeast || !RowsDiffer(rounds)) {
+      if (rounds.size() < kRoundsLeast) {
         ++at;
+        continue;
+      }
+      // Past all of them: looked at again from each, many layers would take their square.
+      if (!RowsDiffer(rounds)) {
+        at = rounds.back().last;
         continue;
       }
       at = rounds.back().last + 1;
@@ -110,11 +116,11 @@ class LoopFinder {
 class ExpertLoops {
  public:
   ExpertLoops(const Calls& calls, const std::vector<CategoryAnalysis>& categories)
-      : calls_(calls),
-        events_(calls.events()),
-        tree_(calls.trace.tree()),
-        categories_(categories) {}
+      : calls_(calls), events_(calls.events()), tree_(calls.trace.tree()), categories_(categories) {
+    FindChoices();
+  }
 
+  // By thread and begin.
   std::vector<ExpertLoop> Run() const {
     std::map<std::uint32_t, std::vector<LoopProduct>> threads;
     for (std::size_t i = 0; i < calls_.calls.size(); ++i)
@@ -147,17 +153,26 @@ class ExpertLoops {
   // Between the product before the loop and its first: the gate's choice.
   bool Routes(std::uint32_t track, const std::vector<LoopProduct>& products,
               const std::vector<ExpertRound>& rounds) const {
+    const auto choices = choices_.find(track);
+    if (choices == choices_.end()) return false;
     const std::size_t first = rounds.front().first;
     const std::int64_t from = first == 0 ? 0 : products[first - 1].begin_ns;
-    const std::int64_t to = products[first].begin_ns;
-    return std::any_of(tree_.preorder().begin(), tree_.preorder().end(), [&](EventIndex e) {
-      const trace::Event& event = events_[e];
-      if (event.track != track || event.ts_ns < from || event.ts_ns >= to) return false;
-      if (event.kind != trace::EventKind::kCpuOp) return false;
-      const std::string_view name = events_.name(e);
-      return name == "aten::topk" || name == "aten::argmax" || name == "aten::sort" ||
-             name == "aten::nonzero" || name == "aten::bincount" || name == "aten::max";
+    const auto next = std::lower_bound(choices->second.begin(), choices->second.end(), from);
+    return next != choices->second.end() && *next < products[first].begin_ns;
+  }
+
+  void FindChoices() {
+    static constexpr std::string_view kChoices[] = {
+        "aten::topk", "aten::argmax", "aten::sort", "aten::max", "aten::nonzero", "aten::bincount"};
+    trace::ByName<bool> chooses(events_, [](std::string_view name) {
+      return std::find(std::begin(kChoices), std::end(kChoices), name) != std::end(kChoices);
     });
+    for (const EventIndex e : tree_.preorder()) {
+      if (events_[e].kind == trace::EventKind::kCpuOp && chooses.Of(e))
+        choices_[events_[e].track].push_back(events_[e].ts_ns);
+    }
+    for (auto& [track, times] : choices_)
+      std::sort(times.begin(), times.end());
   }
 
   // A round begins where the one before ends, and the last is as long as the others.
@@ -183,15 +198,18 @@ class ExpertLoops {
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
   const std::vector<CategoryAnalysis>& categories_;
+  std::map<std::uint32_t, std::vector<std::int64_t>> choices_;  // by thread: begins, sorted
 };
 
-// Sorted loops of a thread: the one that holds a time; null: none.
+// Of loops by thread and begin the one that holds a time; null: none.
 const ExpertLoop* LoopAt(const std::vector<ExpertLoop>& loops, std::uint32_t track,
                          std::int64_t at_ns) {
-  for (const ExpertLoop& loop : loops) {
-    if (loop.track == track && at_ns >= loop.begin_ns && at_ns < loop.end_ns) return &loop;
-  }
-  return nullptr;
+  const auto after = std::partition_point(loops.begin(), loops.end(), [&](const ExpertLoop& one) {
+    return std::pair(one.track, one.begin_ns) <= std::pair(track, at_ns);
+  });
+  if (after == loops.begin()) return nullptr;
+  const ExpertLoop& loop = *(after - 1);
+  return loop.track == track && at_ns < loop.end_ns ? &loop : nullptr;
 }
 
 // What the loops take of the host, in both passes.
@@ -233,16 +251,17 @@ LoopWork WorkOf(const Calls& calls, const std::vector<ExpertLoop>& loops) {
     work.host.stretches.push_back(
         {found->second.track, found->second.begin_ns, found->second.end_ns});
   }
+  std::map<std::uint32_t, IntervalSet<std::int64_t>> threads;
+  for (const analysis::HostStretch& stretch : work.host.stretches)
+    threads[stretch.track].push_back({stretch.begin_ns, stretch.end_ns});
+  for (auto& [track, spans] : threads)
+    spans = Union(std::move(spans));
   for (const EventIndex gpu : calls.trace.attribution().timeline) {
     const EventIndex launch = tree.parent(gpu);
     if (launch == kNoEvent) continue;
-    const trace::Event& event = events[launch];
-    const bool inside = std::any_of(
-        work.host.stretches.begin(), work.host.stretches.end(), [&](const auto& stretch) {
-          return stretch.track == event.track && event.ts_ns >= stretch.begin_ns &&
-                 event.ts_ns < stretch.end_ns;
-        });
-    if (inside) work.gpu.push_back(gpu);
+    const auto spans = threads.find(events[launch].track);
+    if (spans != threads.end() && Contains(spans->second, events[launch].ts_ns))
+      work.gpu.push_back(gpu);
   }
   return work;
 }
