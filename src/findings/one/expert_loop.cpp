@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,7 +23,6 @@ constexpr std::size_t kProductsMost = 4;  // of one expert
 
 // A product of a forward pass.
 struct LoopProduct {
-  EventIndex op = kNoEvent;
   std::int64_t begin_ns = 0, end_ns = 0;
   double m = 0, n = 0, k = 0;
 };
@@ -147,7 +145,7 @@ class ExpertLoops {
                k = call.work->NumberOf("K");
     if (!m || !n || !k) return;
     const trace::Event& op = events_[call.op];
-    (*threads)[op.track].push_back({call.op, op.ts_ns, op.end_ns(), *m, *n, *k});
+    (*threads)[op.track].push_back({op.ts_ns, op.end_ns(), *m, *n, *k});
   }
 
   // Between the product before the loop and its first: the gate's choice.

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "findings/one/structure_maker.h"
-#include "findings/one/thresholds.h"
 
 namespace jarvis::findings {
 namespace {
@@ -35,8 +34,7 @@ struct ForeachStep {
 
 class ForeachFinder {
  public:
-  explicit ForeachFinder(const Calls& calls)
-      : calls_(calls), events_(calls.events()), tree_(calls.trace.tree()) {
+  explicit ForeachFinder(const Calls& calls) : events_(calls.events()), tree_(calls.trace.tree()) {
     for (EventIndex e = 0; e < events_.size(); ++e) {
       if (events_[e].kind == trace::EventKind::kUserAnnotation &&
           events_.name(e).starts_with(kStepMark)) {
@@ -121,7 +119,6 @@ class ForeachFinder {
     std::erase_if(*passes, [&](const ForeachPass& pass) { return pass.us < kSmall * longest; });
   }
 
-  const Calls& calls_;
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
   std::map<std::pair<std::uint32_t, std::int64_t>, EventIndex> marks_;  // by thread and begin

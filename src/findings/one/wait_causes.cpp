@@ -38,6 +38,22 @@ double OwnHostMs(const HostEvidence& e, const WaitPlaces& found) {
   return MillisOf(Length(e.scope.Of(Subtract(HostTimeOf(found), Union(std::move(waits))))));
 }
 
+HostCause WaitsOf(const WaitPlaces& found) {
+  HostCause cause;
+  cause.kind = HostCauseKind::kWaits;
+  cause.count = found.count;
+  cause.behind_ms = found.behind_ms;
+  return cause;
+}
+
+// The late launches of all phases.
+IntervalSet<std::int64_t> LateOf(const IdleLedger& ledger) {
+  IntervalSet<std::int64_t> late;
+  for (const IdlePhase& phase : ledger.phases)
+    late.insert(late.end(), phase.late.begin(), phase.late.end());
+  return late;
+}
+
 // Idle time of launches that come late while such ops run.
 double LateMeanwhile(IntervalSet<std::int64_t> late, const IntervalSet<std::int64_t>& host) {
   return MillisOf(Length(Intersect(Union(std::move(late)), host)));
@@ -63,14 +79,8 @@ IntervalSet<std::int64_t> HostTimeOf(const WaitPlaces& found) {
 std::optional<HostCause> CauseOfChecks(const HostEvidence& evidence, const IdleLedger& ledger,
                                        WaitPlaces* found) {
   const IntervalSet<std::int64_t> host = HostTimeOf(*found);
-  IntervalSet<std::int64_t> late;
-  for (const IdlePhase& phase : ledger.phases)
-    late.insert(late.end(), phase.late.begin(), phase.late.end());
-  HostCause cause;
-  cause.kind = HostCauseKind::kWaits;
-  cause.count = found->count;
-  cause.behind_ms = found->behind_ms;
-  const double meanwhile_ms = LateMeanwhile(std::move(late), host);
+  HostCause cause = WaitsOf(*found);
+  const double meanwhile_ms = LateMeanwhile(LateOf(ledger), host);
   cause.gone = TellsLead(*found);
   cause.idle_ms = found->behind_ms + std::max(cause.gone ? found->lead_ms : 0, meanwhile_ms);
   cause.gpu_ms = WorkInScope(evidence, found->read_gpu);
@@ -87,15 +97,9 @@ std::optional<HostCause> CauseOfBreaks(const HostEvidence& evidence, const IdleL
   IntervalSet<std::int64_t> host = found->between_parts;
   host.insert(host.end(), read.begin(), read.end());
   host = evidence.scope.Of(Union(std::move(host)));
-  IntervalSet<std::int64_t> late;
-  for (const IdlePhase& phase : ledger.phases)
-    late.insert(late.end(), phase.late.begin(), phase.late.end());
-  HostCause cause;
-  cause.kind = HostCauseKind::kWaits;
-  cause.count = found->count;
-  cause.behind_ms = found->behind_ms;
+  HostCause cause = WaitsOf(*found);
   cause.parts = found->parts;
-  const double meanwhile_ms = LateMeanwhile(std::move(late), host);
+  const double meanwhile_ms = LateMeanwhile(LateOf(ledger), host);
   cause.idle_ms = found->behind_ms + std::max(found->lead_ms, meanwhile_ms);
   cause.gpu_ms = WorkInScope(evidence, found->read_gpu);
   if (!AreTold(evidence, cause, *found)) return std::nullopt;
@@ -112,10 +116,7 @@ std::optional<HostCause> CauseOfBreaks(const HostEvidence& evidence, const IdleL
 
 std::optional<HostCause> CauseOfWaits(const HostEvidence& evidence, const IdleLedger& ledger,
                                       WaitPlaces* found, const IntervalSet<std::int64_t>& checked) {
-  HostCause cause;
-  cause.kind = HostCauseKind::kWaits;
-  cause.count = found->count;
-  cause.behind_ms = found->behind_ms;
+  HostCause cause = WaitsOf(*found);
   IntervalSet<std::int64_t> late, late_of_others;
   double late_ms = 0, lead_ms = TellsLead(*found) ? found->lead_ms : 0;
   for (const IdlePhase& phase : ledger.phases) {
