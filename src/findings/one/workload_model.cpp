@@ -12,6 +12,7 @@
 #include "analysis/attribution/attribution.h"
 #include "base/text.h"
 #include "findings/one/model_families.h"
+#include "findings/one/workload_family.h"
 #include "perf/iteration_annotation.h"
 #include "session/trace_frames.h"
 
@@ -55,16 +56,14 @@ bool IsBuildingBlock(const ModulePlace& place) {
          std::find(std::begin(kBlocks), std::end(kBlocks), place.name) != std::end(kBlocks);
 }
 
-bool IsNormClass(std::string_view name) {
-  return ContainsNoCase(name, "norm");
-}
-
 class ModelTeller {
  public:
   ModelTeller(const WorkloadFacts& facts, const WorkloadSizes& sizes, Workload* out)
-      : facts_(facts), sizes_(sizes), out_(*out), main_(MainModule(facts)) {
-    for (const CategoryAnalysis& category : facts.categories)
-      kinds_[category.kind] += category.gpu_us;
+      : facts_(facts),
+        sizes_(sizes),
+        out_(*out),
+        main_(MainModule(facts)),
+        family_(facts, sizes, main_) {
     passes_ = ForwardPasses(facts);
   }
 
@@ -77,17 +76,13 @@ class ModelTeller {
     Residual();
     FromBenchmark();
     FromNames();
-    Family();
+    family_.Tell(&out_);
     Layers();
     FromSizes();
     Parameters();
   }
 
  private:
-  double Time(Kind kind) const {
-    const auto found = kinds_.find(kind);
-    return found == kinds_.end() ? 0 : found->second;
-  }
   double ShareOfCompute(double us) const {
     return facts_.ComputeUs() > 0 ? us / facts_.ComputeUs() : 0;
   }
@@ -96,9 +91,6 @@ class ModelTeller {
   }
   NamedWork Kernels(std::initializer_list<std::string_view> parts) const {
     return Containing(facts_.kernels, parts);
-  }
-  NamedWork Notes(std::initializer_list<std::string_view> parts) const {
-    return Containing(facts_.annotations, parts);
   }
   bool MainIs(std::initializer_list<std::string_view> lower_parts) const {
     return main_ != nullptr &&
@@ -173,7 +165,7 @@ class ModelTeller {
     sizes.ranks = facts_.trace.trace().metadata.world_size.value_or(1);
     sizes.image = sizes_.image.has_value();
     const AttentionSizes* attention = sizes_.Attention();
-    if (Causal() || KeepsCache()) {
+    if (family_.Causal() || family_.KeepsCache()) {
       sizes.causal = true;
     } else if (attention != nullptr && attention->fused) {
       sizes.causal = attention->causal;
@@ -231,156 +223,8 @@ class ModelTeller {
     return modules == facts_.instances.end() ? 0 : modules->second;
   }
 
-  bool Causal() const {
-    const AttentionSizes* attention = sizes_.Attention();
-    return (attention != nullptr && attention->causal.value_or(false)) ||
-           Ops({"triangmaskedsoftmax", "triang_masked"}).count > 0 ||
-           Kernels({"triang_masked", "causal"}).count > 0;
-  }
-  bool KeepsCache() const {
-    return Ops({"reshape_and_cache", "store_cache", "paged", "set_kv_buffer"}).count > 0 ||
-           Kernels({"reshape_and_cache", "store_kvcache", "paged", "kv_indices",
-                    "destindex_copy_kv", "unified_attention", "append_paged", "kvcache"})
-                   .count > 0;
-  }
-  bool HasAttention() const {
-    return !sizes_.attentions.empty() || Time(Kind::kSdpa) > 0 ||
-           Kernels({"attention", "fmha", "flash_fwd", "attn_fwd", "mla_"}).count > 0;
-  }
-
-  // Attention as ops of its own, whose shapes are not recorded: softmax between two products.
-  bool LooksLikeAttention() const {
-    const std::uint64_t softmaxes = Ops({"aten::_softmax"}).count;
-    return softmaxes >= 2 && Ops({"aten::bmm", "aten::baddbmm"}).count >= softmaxes;
-  }
-
-  std::string TransformerFamily(std::string* why) const {
-    if (MainIs({"transformer2d", "dit", "flux", "mmdit"}) &&
-        (MainIs({"transformer2d"}) || Notes({"diffusion"}).count > 0)) {
-      *why = "class name";
-      return "diffusion transformer";
-    }
-    if (MainIs({"conditionalgeneration", "seq2seq", "encoderdecoder"})) {
-      *why = "class name";
-      return "encoder-decoder transformer";
-    }
-    const ImageSizes* image = sizes_.image ? &*sizes_.image : nullptr;
-    if (image != nullptr && image->patch > 0 && sizes_.hidden) return VisionFamily(why);
-    const bool looks_both_ways = sizes_.Attention() != nullptr && sizes_.Attention()->fused &&
-                                 !sizes_.Attention()->causal.value_or(true);
-    const bool encoder = MainIs({"bert", "maskedlm", "encoder"}) ||
-                         (looks_both_ways && !KeepsCache() && !sizes_.vocabulary);
-    const bool decoder =
-        Causal() || KeepsCache() || MainIs({"causallm", "lmhead", "decoder"}) || sizes_.vocabulary;
-    const std::string experts = sizes_.has_experts ? "mixture-of-experts " : "";
-    if (decoder && (!encoder || KeepsCache() || Causal())) {
-      *why = KeepsCache()        ? "attention over a cache of keys and values"
-             : Causal()          ? "causal attention"
-             : sizes_.vocabulary ? "attention and " + sizes_.vocabulary_evidence
-                                 : "class name";
-      return experts.empty() ? "decoder-only transformer" : experts + "decoder";
-    }
-    *why = looks_both_ways ? "attention ops that are not causal" : "attention ops";
-    if (encoder && main_ != nullptr) return experts + "transformer encoder";
-    return experts + (looks_both_ways ? "transformer (attention not causal)" : "transformer") +
-           PartsText();
-  }
-
-  // What generated kernels are named after, where no module tells more.
-  std::string PartsText() const {
-    if (main_ != nullptr) return "";
-    const auto has = [&](std::initializer_list<std::string_view> all) {
-      return std::any_of(facts_.kernels.begin(), facts_.kernels.end(), [&](const NamedWork& one) {
-        return one.name.starts_with("triton_") &&
-               std::all_of(all.begin(), all.end(), [&](std::string_view part) {
-                 return one.name.find(part) != std::string_view::npos;
-               });
-      });
-    };
-    const bool norm = has({"mean", "pow", "rsqrt"});
-    const bool gated = has({"silu", "mul"});
-    if (!norm && !gated) return "";
-    return fmt::format(" with {}{}{}", norm ? "RMSNorm" : "", norm && gated ? " and " : "",
-                       gated ? "SwiGLU" : "");
-  }
-
-  std::string VisionFamily(std::string* why) const {
-    const ImageSizes& image = *sizes_.image;
-    *why = fmt::format("convolution cuts patches of {} x {} to {} channels", image.patch,
-                       image.patch, image.channels);
-    std::string name = image.frames > 0 ? "video transformer" : "vision transformer";
-    const AttentionSizes* attention = sizes_.Attention();
-    if (attention != nullptr) {
-      const std::string_view size = VitOf(attention->heads * attention->head, attention->heads);
-      if (!size.empty()) {
-        name = fmt::format("{} ({})", size, name);
-        *why += fmt::format("; {} heads of {}", attention->heads, attention->head);
-      }
-    }
-    // A few prompt tokens that attend to the whole image, and masks that are enlarged from it.
-    const bool prompts = std::any_of(sizes_.attentions.begin(), sizes_.attentions.end(),
-                                     [](const AttentionSizes& one) { return one.IsOfPrompts(); });
-    if (prompts && Ops({"conv_transpose2d"}).count > 0) {
-      *why += "; few queries over all image tokens, transposed convolutions";
-      name += " with a promptable mask decoder (like Segment Anything)";
-    }
-    return name;
-  }
-
-  void Family() {
-    std::string why, family;
-    const double convolution = Time(Kind::kConvolution);
-    const bool bags = Ops({"embedding_bag", "fbgemm::", "split_embedding"}).count > 0 ||
-                      Kernels({"split_embedding", "embeddingbag"}).count > 0;
-    const bool products = Time(Kind::kGemm) > 0 || Time(Kind::kMoe) > 0;
-    if (bags) {
-      family = "recommendation model (DLRM-like)";
-      why = "embedding bags and dense layers";
-    } else if (MainIs({"unet"})) {
-      family = "diffusion U-Net";
-      why = "class name";
-    } else if (HasAttention() && convolution < 0.5 * facts_.ComputeUs()) {
-      family = TransformerFamily(&why);
-    } else if (sizes_.has_experts) {
-      family = "mixture-of-experts layer";
-      why = "expert kernels, no attention";
-    } else if (convolution < 0.2 * facts_.ComputeUs() && LooksLikeAttention()) {
-      family = TransformerFamily(&why);
-      why = "softmax between batched GEMMs";
-    } else if (convolution > 0 || Kernels({"igemm_fwd", "implicit_gemm", "winograd"}).count > 0) {
-      family = "convolutional network";
-      why = "convolutions";
-    } else if (OnlyNorms()) {
-      family = "normalisation layers (microbenchmark)";
-      why = "all modules or ops with GPU time are norms";
-    } else if (products) {
-      family = "dense layers";
-      why = "GEMMs without attention, convolutions or embeddings";
-    } else if (const ShapedOperation* one = SingleOp()) {
-      family = fmt::format("{} (microbenchmark)", one->operation->name);
-      why = "nearly all GPU time is of this op";
-    }
-    out_.Set(WorkloadPart::kFamily, std::move(family), Certainty::kInferred, std::move(why));
-  }
-
-  const ShapedOperation* SingleOp() const {
-    if (facts_.operations.empty()) return nullptr;
-    const ShapedOperation& first = facts_.operations.front();
-    return first.operation->gpu_us >= 0.9 * facts_.gpu_us ? &first : nullptr;
-  }
-
-  bool OnlyNorms() const {
-    if (main_ != nullptr && !main_->children.empty()) {
-      return std::all_of(main_->children.begin(), main_->children.end(), [&](std::uint32_t child) {
-        const ModulePlace& place = facts_.modules[child];
-        return IsNormClass(place.name) || place.gpu_us <= 0.05 * main_->gpu_us;
-      });
-    }
-    return Time(Kind::kGemm) <= 0 && Time(Kind::kNorm) > 0.5 * facts_.ComputeUs();
-  }
-
   void Layers() {
-    if (OnlyNorms()) return NormLayers();
+    if (family_.OnlyNorms()) return NormLayers();
     // Of a part of a pass nobody knows how many there are beyond it.
     if (session::FramesOf(facts_.trace, Job()).value()->frames.base.part_of_pass) return;
     if (main_ != nullptr) {
@@ -392,7 +236,7 @@ class ModelTeller {
         return;
       }
     }
-    if (Time(Kind::kConvolution) > 0.5 * facts_.ComputeUs()) return;
+    if (family_.Time(Kind::kConvolution) > 0.5 * facts_.ComputeUs()) return;
     if (const AttentionSizes* attention = sizes_.Attention();
         attention != nullptr && passes_ > 0 && attention->calls % passes_ == 0) {
       if (OfPrompts(*attention)) return;
@@ -513,8 +357,8 @@ class ModelTeller {
   const WorkloadSizes& sizes_;
   Workload& out_;
   const ModulePlace* main_;
+  FamilyTeller family_;
   std::uint64_t passes_ = 1;
-  std::map<Kind, double> kinds_;
 };
 
 }  // namespace

@@ -1,0 +1,51 @@
+// Which family of models the work is of. Internal to the layer.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "findings/one/category_analysis.h"
+#include "findings/one/workload.h"
+#include "findings/one/workload_facts.h"
+#include "findings/one/workload_sizes.h"
+
+namespace jarvis::findings {
+
+// Whether a module class is one of norms.
+bool IsNormClass(std::string_view name);
+
+class FamilyTeller {
+ public:
+  // `main`: the module that owns the GPU time; null: none does.
+  FamilyTeller(const WorkloadFacts& facts, const WorkloadSizes& sizes, const ModulePlace* main);
+
+  void Tell(Workload* out) const;
+
+  bool Causal() const;
+  bool KeepsCache() const;
+  // All work is of norms.
+  bool OnlyNorms() const;
+  double Time(Kind kind) const;  // of the GPU, in us
+
+ private:
+  NamedWork Ops(std::initializer_list<std::string_view> parts) const;
+  NamedWork Kernels(std::initializer_list<std::string_view> parts) const;
+  NamedWork Notes(std::initializer_list<std::string_view> parts) const;
+  bool MainIs(std::initializer_list<std::string_view> lower_parts) const;
+
+  bool HasAttention() const;
+  bool LooksLikeAttention() const;
+  std::string TransformerFamily(std::string* why) const;
+  std::string PartsText() const;
+  std::string VisionFamily(std::string* why) const;
+  const ShapedOperation* SingleOp() const;
+
+  const WorkloadFacts& facts_;
+  const WorkloadSizes& sizes_;
+  const ModulePlace* main_;
+  std::map<Kind, double> kinds_;
+};
+
+}  // namespace jarvis::findings
