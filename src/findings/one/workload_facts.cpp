@@ -206,8 +206,9 @@ class FactCollector {
   }
 
   static bool ChoosesAmongClasses(std::string_view name) {
-    constexpr std::string_view kParts[] = {"argmax", "softmax",      "sampl",         "multinomial",
-                                           "topk",   "crossentropy", "cross_entropy", "nll_loss"};
+    // The best few are chosen of boxes and of documents, too.
+    constexpr std::string_view kParts[] = {
+        "argmax", "softmax", "sampl", "multinomial", "crossentropy", "cross_entropy", "nll_loss"};
     return std::any_of(std::begin(kParts), std::end(kParts),
                        [&](std::string_view part) { return ContainsNoCase(name, part); });
   }

@@ -306,8 +306,10 @@ class SizeFinder {
       return;
     }
     for (const auto& [width, name] : facts_.choices) {
-      const bool attention = ContainsNoCase(name, "softmax") && !tables_.contains(width);
-      if (width < kVocabularyMin || attention) continue;
+      // Without the product something may be chosen among boxes, or keys attended to.
+      const bool table = tables_.contains(width);
+      const bool sampled = generates && !ContainsNoCase(name, "softmax");
+      if (width < kVocabularyMin || (!table && !sampled)) continue;
       out_.vocabulary = width;
       out_.vocabulary_evidence = fmt::format("{} over {}", name, width);
       return;
