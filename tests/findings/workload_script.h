@@ -46,6 +46,11 @@ class Script {
     text_.Module(name, host_ - 0.5, 10.0 * ops);
     return *this;
   }
+  // Likewise an op, with its arguments.
+  Script& Around(std::string_view name, int ops, std::string_view args = {}) {
+    text_.Op(name, host_ - 0.5, 10.0 * ops, args);
+    return *this;
+  }
   Script& Note(std::string_view name, int ops) {
     text_.Annotation(name, host_ - 0.5, 10.0 * ops);
     return *this;

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
+#include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "findings/one/workload_unet.h"
 
 namespace jarvis::findings {
 namespace {
@@ -39,6 +41,7 @@ class BatchTeller {
     if (sizes_.image) return ImageBatch();
     const bool images = ContainsNoCase(out_[WorkloadPart::kFamily].value, "convolutional");
     if (images && BatchOfCopies()) return;
+    if (sizes_.rows_are_no_batch) return;
     const AttentionSizes* attention = sizes_.Attention();
     const std::int64_t tokens = sizes_.tokens.value_or(0);
     if (attention != nullptr && attention->queries > 0) {
@@ -59,13 +62,50 @@ class BatchTeller {
       out_.Set(WorkloadPart::kBatch, fmt::format("{} tokens{}", tokens, shared ? " per rank" : ""),
                Certainty::kRecorded, "rows of the longest GEMMs");
     } else if (tokens > 0) {
-      const bool tells = ContainsNoCase(out_[WorkloadPart::kFamily].value, "transformer");
-      out_.Set(WorkloadPart::kBatch,
-               tells ? fmt::format("{} tokens", tokens) : fmt::format("batch {}", tokens),
-               Certainty::kInferred, "rows of the longest GEMMs");
+      if (ContainsNoCase(out_[WorkloadPart::kFamily].value, "transformer")) {
+        out_.Set(WorkloadPart::kBatch, fmt::format("{} tokens", tokens), Certainty::kInferred,
+                 "rows of the longest GEMMs");
+      } else {
+        BatchOfRows(images, tokens);
+      }
     } else {
       BatchOfTensor();
     }
+  }
+
+  // Rows of products are the batch unless convolutions have another one, as where products work on
+  // time steps or places of maps.
+  void BatchOfRows(bool images, std::int64_t rows) {
+    const std::int64_t convolved = images ? BatchOfConvolutions(facts_) : 0;
+    if (convolved > 0 && convolved != rows) {
+      out_.Set(WorkloadPart::kBatch, fmt::format("batch {}", convolved), Certainty::kRecorded,
+               "inputs of the convolutions");
+      return;
+    }
+    const std::set<std::int64_t> others = OtherRows(rows);
+    if (others.size() > 2) return;
+    std::string text;
+    for (const std::int64_t one : others)
+      text += fmt::format("{}{}", text.empty() ? "batch " : " and ", one);
+    out_.Set(WorkloadPart::kBatch, std::move(text), Certainty::kInferred,
+             "rows of the longest GEMMs");
+  }
+
+  // With those that much of the products' time has: steps that act and steps that learn have
+  // batches of their own. Widths of layers are rows of the products that make gradients.
+  std::set<std::int64_t> OtherRows(std::int64_t rows) const {
+    constexpr double kMuch = 0.3;  // of the time of the rows with the most
+    std::map<std::int64_t, double> by_rows;
+    std::set<std::int64_t> widths;
+    for (const GemmSizes& gemm : sizes_.gemms) {
+      by_rows[gemm.m] += gemm.gpu_us;
+      if (gemm.m == rows) widths.insert({gemm.n, gemm.k});
+    }
+    std::set<std::int64_t> all = {rows};
+    for (const auto& [other, us] : by_rows) {
+      if (us >= kMuch * by_rows[rows] && !widths.contains(other)) all.insert(other);
+    }
+    return all;
   }
 
   static bool IsSquare(std::int64_t bytes, std::int64_t type_bytes) {

@@ -1,18 +1,23 @@
 #include "findings/one/workload_family.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "findings/one/model_families.h"
+#include "findings/one/workload_graph_network.h"
+#include "findings/one/workload_recurrent.h"
+#include "findings/one/workload_tables.h"
+#include "findings/one/workload_unet.h"
 
 namespace jarvis::findings {
 
 FamilyTeller::FamilyTeller(const WorkloadFacts& facts, const WorkloadSizes& sizes,
-                           const ModulePlace* main)
-    : facts_(facts), sizes_(sizes), main_(main) {
+                           const ModulePlace* main, std::uint64_t passes)
+    : facts_(facts), sizes_(sizes), main_(main), passes_(passes) {
   for (const CategoryAnalysis& category : facts.categories)
     kinds_[category.kind] += category.gpu_us;
 }
@@ -142,7 +147,80 @@ std::string FamilyTeller::VisionFamily(std::string* why) const {
   return name;
 }
 
-void FamilyTeller::Tell(Workload* out) const {
+// Recurrence holds much of the time, and no attention as much as a transformer's.
+bool FamilyTeller::IsRecurrent(double gpu_us) const {
+  constexpr double kMuch = 0.25, kMost = 0.6;  // of computing
+  constexpr double kBeside = 0.25;             // attention, of the recurrence's time
+  double attention_us = Time(Kind::kSdpa);
+  for (const AttentionSizes& one : sizes_.attentions)
+    attention_us += one.fused ? 0 : one.gpu_us;
+  const double compute_us = facts_.ComputeUs();
+  return gpu_us >= kMost * compute_us ||
+         (gpu_us >= kMuch * compute_us && attention_us <= kBeside * gpu_us);
+}
+
+// A class that is called U-Net is one of diffusion where something else says so, too.
+FamilyTold FamilyTeller::TellUnet(Workload* out) const {
+  FamilyTold told{.by_signature = true, .has_vocabulary = false};
+  if (const auto unet = FindDiffusionUnet(facts_, sizes_)) {
+    TellDiffusionUnet(*unet, out);
+    if (main_ == nullptr) told.calls = unet->calls;
+    return told;
+  }
+  if (!MainIs({"unet"})) return {};
+  const std::int64_t batch = BatchOfConvolutions(facts_);
+  const bool attends = HasAttention() || LooksLikeAttention();
+  const bool norms = Ops({"group_norm"}).count > 0 || Kernels({"group_norm"}).count > 0;
+  const bool conditioned = ContainsNoCase(main_->name, "condition");  // on a time step, on a prompt
+  const bool library = main_->file.find("diffusers/") != std::string_view::npos;
+  const bool diffusion =
+      library || conditioned || (norms && (attends || HasTimeStep(sizes_, batch)));
+  if (!diffusion && attends) return {};  // one with a transformer before it
+  std::string why = "class name";
+  if (library) {
+    why += fmt::format(", {}", main_->file);
+  } else if (diffusion && !conditioned) {
+    why += ", group norms, and attention or a time step";
+  }
+  out->Set(WorkloadPart::kFamily, diffusion ? "diffusion U-Net" : "convolutional network (U-Net)",
+           Certainty::kInferred, std::move(why));
+  if (batch > 0 && !sizes_.image) {
+    out->Set(WorkloadPart::kBatch, fmt::format("batch {}", batch), Certainty::kRecorded,
+             "inputs of the convolutions");
+  }
+  return told;
+}
+
+bool FamilyTeller::TellTables(Workload* out) const {
+  if (HasAttention() || LooksLikeAttention()) return false;
+  if (Time(Kind::kConvolution) > 0.1 * facts_.ComputeUs()) return false;
+  const auto found = FindCategoryTables(facts_, sizes_);
+  if (!found) return false;
+  out->Set(
+      WorkloadPart::kFamily, "recommendation model (DLRM-like)", Certainty::kInferred,
+      fmt::format("lookups in {} large tables for each sample, and dense layers", found->tables));
+  out->Set(WorkloadPart::kBatch, fmt::format("batch {}", found->batch), Certainty::kInferred,
+           "rows that are looked up in each table, and of the GEMMs");
+  return true;
+}
+
+// Families that ops of their own show.
+FamilyTold FamilyTeller::TellBySignature(Workload* out) const {
+  if (const auto recurrence = FindRecurrence(facts_, passes_);
+      recurrence && IsRecurrent(recurrence->gpu_us)) {
+    TellRecurrence(facts_, *recurrence, out);
+    return {.by_signature = true};
+  }
+  if (const FamilyTold unet = TellUnet(out); unet.by_signature) return unet;
+  if (const auto network = FindGraphNetwork(facts_, sizes_);
+      network && Time(Kind::kConvolution) < network->gpu_us) {
+    TellGraphNetwork(*network, out);
+    return {.by_signature = true, .layers_are_modules = true, .has_vocabulary = false};
+  }
+  return {.by_signature = TellTables(out), .has_vocabulary = false};
+}
+
+FamilyTold FamilyTeller::Tell(Workload* out) const {
   std::string why, family;
   const double convolution = Time(Kind::kConvolution);
   const bool bags = Ops({"embedding_bag", "fbgemm::", "split_embedding"}).count > 0 ||
@@ -151,9 +229,11 @@ void FamilyTeller::Tell(Workload* out) const {
   if (bags) {
     family = "recommendation model (DLRM-like)";
     why = "embedding bags and dense layers";
-  } else if (MainIs({"unet"})) {
-    family = "diffusion U-Net";
-    why = "class name";
+  } else if (const FamilyTold told = TellBySignature(out); told.by_signature) {
+    return told;
+  } else if (IsGroupNormedPyramid(facts_)) {
+    family = "convolutional network";
+    why = "convolutions and group norms at several resolutions";
   } else if (HasAttention() && convolution < 0.5 * facts_.ComputeUs()) {
     family = TransformerFamily(&why);
   } else if (sizes_.has_experts) {
@@ -176,6 +256,7 @@ void FamilyTeller::Tell(Workload* out) const {
     why = "nearly all GPU time is of this op";
   }
   out->Set(WorkloadPart::kFamily, std::move(family), Certainty::kInferred, std::move(why));
+  return {};
 }
 
 const ShapedOperation* FamilyTeller::SingleOp() const {

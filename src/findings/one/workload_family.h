@@ -1,6 +1,7 @@
 // Which family of models the work is of. Internal to the layer.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <string>
@@ -16,12 +17,22 @@ namespace jarvis::findings {
 // Whether a module class is one of norms.
 bool IsNormClass(std::string_view name);
 
+struct FamilyTold {
+  // By ops of its own: what sizes of products and attention tell of a model is none of this one's.
+  bool by_signature = false;
+  bool layers_are_modules = false;  // of one class, as far as there are some
+  bool has_vocabulary = true;
+  std::uint64_t calls = 0;  // of the model; 0: as its module or the steps tell
+};
+
 class FamilyTeller {
  public:
-  // `main`: the module that owns the GPU time; null: none does.
-  FamilyTeller(const WorkloadFacts& facts, const WorkloadSizes& sizes, const ModulePlace* main);
+  // `main`: the module that owns the GPU time; null: none does. `passes`: how often the model ran.
+  FamilyTeller(const WorkloadFacts& facts, const WorkloadSizes& sizes, const ModulePlace* main,
+               std::uint64_t passes);
 
-  void Tell(Workload* out) const;
+  // The family, and of some what else their own ops tell: batch, input, layers, widths.
+  FamilyTold Tell(Workload* out) const;
 
   bool Causal() const;
   bool KeepsCache() const;
@@ -35,6 +46,10 @@ class FamilyTeller {
   NamedWork Notes(std::initializer_list<std::string_view> parts) const;
   bool MainIs(std::initializer_list<std::string_view> lower_parts) const;
 
+  FamilyTold TellBySignature(Workload* out) const;
+  FamilyTold TellUnet(Workload* out) const;
+  bool TellTables(Workload* out) const;
+  bool IsRecurrent(double gpu_us) const;
   bool HasAttention() const;
   bool LooksLikeAttention() const;
   std::string TransformerFamily(std::string* why) const;
@@ -45,6 +60,7 @@ class FamilyTeller {
   const WorkloadFacts& facts_;
   const WorkloadSizes& sizes_;
   const ModulePlace* main_;
+  std::uint64_t passes_;
   std::map<Kind, double> kinds_;
 };
 

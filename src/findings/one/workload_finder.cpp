@@ -15,9 +15,9 @@ Workload FindWorkload(const session::LoadedTrace& trace,
   WorkloadFacts facts = CollectWorkloadFacts(trace.WithCapture(), categories);
   facts.units = units;
   facts.main_replays = MainReplays(trace, facts.ComputeUs());
-  const WorkloadSizes sizes = FindWorkloadSizes(facts);
+  WorkloadSizes sizes = FindWorkloadSizes(facts);
   Workload workload;
-  TellModel(facts, sizes, &workload);
+  TellModel(facts, &sizes, &workload);
   TellKernels(facts, &workload);
   TellFragment(facts, &workload);
   TellPhase(facts, sizes, &workload);

@@ -63,11 +63,10 @@ class ModelTeller {
         sizes_(sizes),
         out_(*out),
         main_(MainModule(facts)),
-        family_(facts, sizes, main_) {
-    passes_ = ForwardPasses(facts);
-  }
+        passes_(ForwardPasses(facts)),
+        family_(facts, sizes, main_, passes_) {}
 
-  void Run() {
+  FamilyTold Run() {
     std::set<std::string> classes;
     for (const ModulePlace& place : facts_.modules)
       classes.insert(std::string(place.name));
@@ -76,10 +75,15 @@ class ModelTeller {
     Residual();
     FromBenchmark();
     FromNames();
-    family_.Tell(&out_);
+    const FamilyTold told = family_.Tell(&out_);
+    if (told.by_signature) {
+      if (told.layers_are_modules) LayersByModules();
+      return told;
+    }
     Layers();
     FromSizes();
     Parameters();
+    return told;
   }
 
  private:
@@ -227,15 +231,7 @@ class ModelTeller {
     if (family_.OnlyNorms()) return NormLayers();
     // Of a part of a pass nobody knows how many there are beyond it.
     if (session::FramesOf(facts_.trace, Job()).value()->frames.base.part_of_pass) return;
-    if (main_ != nullptr) {
-      if (const ModulePlace* layer = LayerModule(facts_, *main_)) {
-        const bool blocks = layer->name.ends_with("Bottleneck") || layer->name == "BasicBlock";
-        if (blocks) return;
-        out_.Set(WorkloadPart::kLayers, fmt::format("{}", layer->instances), Certainty::kRecorded,
-                 fmt::format("{} modules of class {}", layer->instances, layer->name));
-        return;
-      }
-    }
+    if (LayersByModules()) return;
     if (family_.Time(Kind::kConvolution) > 0.5 * facts_.ComputeUs()) return;
     if (const AttentionSizes* attention = sizes_.Attention();
         attention != nullptr && passes_ > 0 && attention->calls % passes_ == 0) {
@@ -247,6 +243,17 @@ class ModelTeller {
       return;
     }
     LayersByKernels();
+  }
+
+  // True: there are modules of layers, whether or not they are told.
+  bool LayersByModules() {
+    const ModulePlace* layer = main_ == nullptr ? nullptr : LayerModule(facts_, *main_);
+    if (layer == nullptr) return false;
+    const bool blocks = layer->name.ends_with("Bottleneck") || layer->name == "BasicBlock";
+    if (blocks) return true;
+    out_.Set(WorkloadPart::kLayers, fmt::format("{}", layer->instances), Certainty::kRecorded,
+             fmt::format("{} modules of class {}", layer->instances, layer->name));
+    return true;
   }
 
   // A decoder of a few prompts runs many times in a pass: how many layers it has nobody knows.
@@ -357,8 +364,8 @@ class ModelTeller {
   const WorkloadSizes& sizes_;
   Workload& out_;
   const ModulePlace* main_;
+  std::uint64_t passes_;
   FamilyTeller family_;
-  std::uint64_t passes_ = 1;
 };
 
 }  // namespace
@@ -436,8 +443,19 @@ RepeatedWork RepeatedKernels(const WorkloadFacts& facts) {
   return {most->first, most->second / facts.ComputeUs()};
 }
 
-void TellModel(const WorkloadFacts& facts, const WorkloadSizes& sizes, Workload* out) {
-  ModelTeller(facts, sizes, out).Run();
+void TellModel(const WorkloadFacts& facts, WorkloadSizes* sizes, Workload* out) {
+  const FamilyTold told = ModelTeller(facts, *sizes, out).Run();
+  if (!told.by_signature) return;
+  WorkloadSizes own;
+  own.image = sizes->image;
+  own.made = sizes->made;
+  own.rows_are_no_batch = true;
+  own.model_calls = told.calls;
+  if (told.has_vocabulary) {
+    own.vocabulary = sizes->vocabulary;
+    own.vocabulary_evidence = std::move(sizes->vocabulary_evidence);
+  }
+  *sizes = std::move(own);
 }
 
 }  // namespace jarvis::findings

@@ -29,7 +29,8 @@ struct RepeatedWork {
 };
 RepeatedWork RepeatedKernels(const WorkloadFacts& facts);
 
-// Model, family, components, layers.
-void TellModel(const WorkloadFacts& facts, const WorkloadSizes& sizes, Workload* out);
+// Model, family, components, layers. Of a family that its own ops show the sizes are forgotten that
+// products and attention tell: they are none of the model's.
+void TellModel(const WorkloadFacts& facts, WorkloadSizes* sizes, Workload* out);
 
 }  // namespace jarvis::findings

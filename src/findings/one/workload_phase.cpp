@@ -217,6 +217,7 @@ class PhaseTeller {
     if (iteration_) return ServerPhase();
     if (Notes({"execute_diffusion"}).count > 0 ||
         ContainsNoCase(out_[WorkloadPart::kFamily].value, "diffusion")) {
+      if (sizes_.model_calls > 0) return Denoising();
       out_.Set(WorkloadPart::kPhase,
                passes_ > 1 ? fmt::format("image generation, {} denoising steps", passes_)
                            : std::string("denoising"),
@@ -224,6 +225,16 @@ class PhaseTeller {
       return;
     }
     InferencePhase();
+  }
+
+  // Without a module nobody knows whether a step runs the model once, or once with its prompt and
+  // once without.
+  void Denoising() {
+    out_.Set(WorkloadPart::kPhase,
+             fmt::format("denoising, the model runs {}",
+                         sizes_.model_calls == 1 ? std::string("once")
+                                                 : fmt::format("{} times", sizes_.model_calls)),
+             Certainty::kInferred, "calls of its first convolution, no backward ops");
   }
 
   void ServerPhase() {

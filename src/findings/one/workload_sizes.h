@@ -65,6 +65,8 @@ struct WorkloadSizes {
   std::string vocabulary_evidence;
   std::optional<std::int64_t> experts, local_experts, top_k;
   bool has_experts = false;
+  bool rows_are_no_batch = false;  // but nodes, time steps or places
+  std::uint64_t model_calls = 0;   // of a model that no module is of; 0: not known
   std::optional<ImageSizes> image;
   std::optional<std::pair<std::int64_t, std::int64_t>>
       made;  // height, width of images that are made
