@@ -61,7 +61,8 @@ TEST_CASE("recurrent layers that hold much of the time are a recurrent network w
   // A small one behind convolutions is not what the trace is of.
   Script small = Speech(5);
   CHECK(FamilyOf(small) == "convolutional network");
-  CHECK(Of(Analyze(small.text(), "H100"), WorkloadPart::kBatch) == "batch 16");
+  CHECK(Of(Analyze(small.text(), "H100"), WorkloadPart::kBatch) ==
+        "batch 16 x 282 to 300 time steps");
 }
 
 TEST_CASE("packed sequences have the batch of their state, and other cells their own name") {
@@ -84,24 +85,39 @@ TEST_CASE("packed sequences have the batch of their state, and other cells their
   CHECK_FALSE(unknown.analysis.workload[WorkloadPart::kHidden].known());
 }
 
-TEST_CASE("layers of cells made of products are a recurrent network; laid out weights are none") {
+// A layer of ten time steps, made of products and cells.
+Script Cells(const std::string& dims, const std::string& settings) {
   Script script;
   script.Around(
       "aten::lstm", 20,
-      R"("Input Dims":[[10,32,128],[[2,32,256],[2,32,256]],[[1024,128],[1024,256]],[],[],)"
-      R"([],[],[],[]],"Input type":["float"],"Concrete Inputs":["","","","True","2",)"
-      R"("0.","True","False","False"])");
+      "\"Input Dims\":" + dims + R"(,"Input type":["float"],"Concrete Inputs":)" + settings);
   for (int step = 0; step < 10; ++step) {
     script.Op("aten::addmm", "gemm_gates", 20, "[[1024],[32,256],[256,1024]]", kFloat, 3);
     script.Op("aten::_thnn_fused_lstm_cell", "lstm_cell_forward", 5, "[[32,1024],[32,1024]]",
               kFloat);
   }
   script.Op("aten::mm", "gemm_classes", 20, "[[320,256],[256,50]]", kFloat);
-  const Analyzed one = Analyze(script.text(), "H100");
-  CHECK(Of(one, WorkloadPart::kFamily) == "recurrent network (LSTM)");
-  CHECK(Of(one, WorkloadPart::kLayers) == "2");
+  return script;
+}
+
+TEST_CASE("layers of cells made of products are a recurrent network; laid out weights are none") {
+  const std::string padded = R"(["","","","True","2","0.","True","False","False"])";
+  for (const char* dims : {"[[10,32,128],[[2,32,256],[2,32,256]],[[1024,128],[1024,256]],[],[]]",
+                           "[[10,32,128],[],[],[],[],[],[],[],[]]"}) {
+    Script script = Cells(dims, padded);
+    const Analyzed one = Analyze(script.text(), "H100");
+    CHECK(Of(one, WorkloadPart::kFamily) == "recurrent network (LSTM)");
+    CHECK(Of(one, WorkloadPart::kLayers) == "2");
+    CHECK(Of(one, WorkloadPart::kHidden) == "256");
+    CHECK(Of(one, WorkloadPart::kBatch) == "batch 32 x 10 time steps");
+  }
+  // Packed: [all time steps, width], sizes, states of which the first is projected to 64.
+  Script packed = Cells("[[290,128],[10],[[4,32,64],[4,32,256]],[[1024,128],[1024,64]],[],[]]",
+                        R"(["","","","","True","2","0.","True","True"])");
+  const Analyzed one = Analyze(packed.text(), "H100");
+  CHECK(Of(one, WorkloadPart::kFamily) == "recurrent network (LSTM), bidirectional");
   CHECK(Of(one, WorkloadPart::kHidden) == "256");
-  CHECK(Of(one, WorkloadPart::kBatch) == "batch 32 x 10 time steps");
+  CHECK(Of(one, WorkloadPart::kBatch) == "batch 32");
 
   Script weights;
   weights.Op("aten::_cudnn_rnn_flatten_weight", "Memcpy", 200, "");
@@ -151,6 +167,36 @@ TEST_CASE("rows gathered by edge and added up by node are a graph network withou
   AddMessages(&sampled, 8800, 950);
   CHECK(Of(Analyze(sampled.text(), "H100"), WorkloadPart::kInput) ==
         "950 to 1000 nodes, 8800 to 9000 edges");
+}
+
+TEST_CASE(
+    "rows taken by an index that is not recorded, and layers of a graph library, tell a graph") {
+  Script edges;
+  edges.Op("aten::index", "index_elementwise_kernel", 30, "[[1000,64],[]]", kFloat, 1);
+  edges.Op("aten::mm", "gemm_edges", 60, "[[9000,64],[64,64]]", kFloat);
+  edges.Op("aten::scatter_reduce_", "scatter_gather_kernel", 30,
+           "[[1000,64],[],[9000,64],[9000,64]]", kFloat);
+  const Analyzed one = Analyze(edges.text(), "H100");
+  CHECK(Of(one, WorkloadPart::kFamily) == "graph neural network");
+  CHECK(Of(one, WorkloadPart::kInput) == "1000 nodes, 9000 edges");
+  for (const char* file : {"torch_geometric/nn/conv/gcn_conv.py", "program/layers.py"}) {
+    Script layer;
+    layer.Module("Net_0", 2);
+    layer.text().Python(fmt::format("{}(40): forward", file), 9.6, 19);
+    layer.Op("aten::mm", "gemm_nodes", 60, "[[1000,64],[64,64]]", kFloat);
+    layer.Op("custom::propagate", "propagate_kernel", 60, "");
+    CHECK((FamilyOf(layer) == "graph neural network") ==
+          (std::string(file).starts_with("torch_geometric")));
+  }
+}
+
+TEST_CASE("nodes are no batch where dense layers on them hold nearly all the time") {
+  Script script;
+  AddMessages(&script, 9000, 1000, false);
+  script.Op("aten::mm", "gemm_nodes", 2000, "[[1000,64],[64,4096]]", kFloat);
+  const Analyzed one = Analyze(script.text(), "H100");
+  CHECK(Of(one, WorkloadPart::kFamily) == "dense layers");
+  CHECK_FALSE(one.analysis.workload[WorkloadPart::kBatch].known());
 }
 
 TEST_CASE("gathers and sums of tokens, of tables and of boxes are no graph") {
@@ -242,6 +288,13 @@ TEST_CASE(
        {WorkloadPart::kHidden, WorkloadPart::kHeads, WorkloadPart::kLayers})
     CHECK_FALSE(one.analysis.workload[part].known());
   CHECK(Of(one, WorkloadPart::kPhase).find("denoising") != std::string::npos);
+  // The encoder and the decoder of its latents run once, the U-Net once a step.
+  Script pipeline = Unet({});
+  pipeline.Op("aten::cudnn_convolution", "conv", 20, "[[2,4,64,64],[128,4,3,3]]", kFloat);
+  pipeline.Op("aten::cudnn_convolution", "conv", 90, "[[2,3,512,512],[128,3,3,3]]", kFloat);
+  pipeline.Op("aten::cudnn_convolution", "conv", 90, "[[2,128,512,512],[3,128,3,3]]", kFloat);
+  CHECK(FamilyOf(pipeline) == "diffusion U-Net");
+  CHECK(Of(Analyze(pipeline.text(), "H100"), WorkloadPart::kInput) == "latents of 4 x 64 x 64");
   Script inpainting = Unet({.in = 9});
   CHECK(FamilyOf(inpainting) == "diffusion U-Net");
 }

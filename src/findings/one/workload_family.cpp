@@ -206,21 +206,26 @@ bool FamilyTeller::TellTables(Workload* out) const {
 
 // Families that ops of their own show.
 FamilyTold FamilyTeller::TellBySignature(Workload* out) const {
-  if (const auto recurrence = FindRecurrence(facts_, passes_);
-      recurrence && IsRecurrent(recurrence->gpu_us)) {
-    TellRecurrence(facts_, *recurrence, out);
-    return {.by_signature = true};
+  if (const auto recurrence = FindRecurrence(facts_, passes_)) {
+    if (IsRecurrent(recurrence->gpu_us)) {
+      TellRecurrence(facts_, *recurrence, out);
+      return {.by_signature = true};
+    }
+    if (!HasAttention() && !LooksLikeAttention()) TellBatchOf(*recurrence, out);
   }
   if (const FamilyTold unet = TellUnet(out); unet.by_signature) return unet;
-  if (const auto network = FindGraphNetwork(facts_, sizes_);
-      network && Time(Kind::kConvolution) < network->gpu_us) {
+  const auto network = FindGraphNetwork(facts_, sizes_);
+  if (network && network->much && Time(Kind::kConvolution) < network->gpu_us) {
     TellGraphNetwork(*network, out);
     return {.by_signature = true, .layers_are_modules = true, .has_vocabulary = false};
   }
-  return {.by_signature = TellTables(out), .has_vocabulary = false};
+  if (TellTables(out)) return {.by_signature = true, .has_vocabulary = false};
+  return {.rows_are_nodes = network && sizes_.tokens && network->nodes_least <= *sizes_.tokens &&
+                            *sizes_.tokens <= network->nodes_most};
 }
 
 FamilyTold FamilyTeller::Tell(Workload* out) const {
+  FamilyTold told;
   std::string why, family;
   const double convolution = Time(Kind::kConvolution);
   const bool bags = Ops({"embedding_bag", "fbgemm::", "split_embedding"}).count > 0 ||
@@ -229,7 +234,7 @@ FamilyTold FamilyTeller::Tell(Workload* out) const {
   if (bags) {
     family = "recommendation model (DLRM-like)";
     why = "embedding bags and dense layers";
-  } else if (const FamilyTold told = TellBySignature(out); told.by_signature) {
+  } else if (told = TellBySignature(out); told.by_signature) {
     return told;
   } else if (IsGroupNormedPyramid(facts_)) {
     family = "convolutional network";
@@ -256,7 +261,7 @@ FamilyTold FamilyTeller::Tell(Workload* out) const {
     why = "nearly all GPU time is of this op";
   }
   out->Set(WorkloadPart::kFamily, std::move(family), Certainty::kInferred, std::move(why));
-  return {};
+  return told;
 }
 
 const ShapedOperation* FamilyTeller::SingleOp() const {

@@ -22,7 +22,8 @@ struct FamilyTold {
   bool by_signature = false;
   bool layers_are_modules = false;  // of one class, as far as there are some
   bool has_vocabulary = true;
-  std::uint64_t calls = 0;  // of the model; 0: as its module or the steps tell
+  bool rows_are_nodes = false;  // those of products
+  std::uint64_t calls = 0;      // of the model; 0: as its module or the steps tell
 };
 
 class FamilyTeller {

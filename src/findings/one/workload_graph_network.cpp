@@ -92,10 +92,11 @@ class GraphNetworkFinder {
     const bool routed = sizes_.has_experts || IsRouted();
     const bool attends = std::any_of(sizes_.attentions.begin(), sizes_.attentions.end(),
                                      [](const AttentionSizes& one) { return one.fused; });
-    const bool by_shape = !routed && !attends && edge_us_ >= kEdgeWork * facts_.ComputeUs() &&
+    const bool shows = !routed && !attends && edge_us_ > 0;
+    const bool by_shape = shows && edge_us_ >= kEdgeWork * facts_.ComputeUs() &&
                           move_us_ >= kRowMoves * facts_.ComputeUs();
-    const bool told = BySparseProducts() || ByLibrary() || by_shape;
-    if (!told) return std::nullopt;
+    out_.much = BySparseProducts() || ByLibrary() || by_shape;
+    if (!out_.much && !shows) return std::nullopt;
     // Of nodes and edges that are no network's own nothing is told.
     if (edge_us_ > 0 && !routed) TellRows();
     out_.gpu_us = std::max(out_.gpu_us, edge_us_);

@@ -17,9 +17,10 @@ struct GraphNetwork {
   std::int64_t nodes_least = 0, nodes_most = 0;  // 0: not known
   std::int64_t edges_least = 0, edges_most = 0;  // 0: not known
   std::string evidence;
+  bool much = true;  // of the time: the trace is of it; else rows of products may still be nodes
 };
 
-// Absent: the trace is of none.
+// Absent: nothing shows one.
 std::optional<GraphNetwork> FindGraphNetwork(const WorkloadFacts& facts,
                                              const WorkloadSizes& sizes);
 

@@ -445,6 +445,7 @@ RepeatedWork RepeatedKernels(const WorkloadFacts& facts) {
 
 void TellModel(const WorkloadFacts& facts, WorkloadSizes* sizes, Workload* out) {
   const FamilyTold told = ModelTeller(facts, *sizes, out).Run();
+  sizes->rows_are_no_batch = told.rows_are_nodes;
   if (!told.by_signature) return;
   WorkloadSizes own;
   own.image = sizes->image;

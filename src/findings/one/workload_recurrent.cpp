@@ -118,8 +118,10 @@ class CallReader {
     const std::optional<bool> batch_first = BoolOf(Value(at.first_is_batch));
     if (state != shapes_.end()) {
       call_.batch = (*state)[1];
-      // Without projections: of those that have them the settings tell.
-      if (!call_.hidden) call_.hidden = (*state)[2];
+      // The first state may be a projection; the cell's own, of an LSTM the second, is none.
+      const auto second = state + 1;
+      const bool own = call_.cell == "LSTM" && second != shapes_.end() && second->size() == 3;
+      if (!call_.hidden) call_.hidden = own ? (*second)[2] : (*state)[2];
     } else if (input.size() == 3 && batch_first) {
       call_.batch = input[*batch_first ? 0 : 1];
     }
@@ -190,22 +192,27 @@ class RecurrenceFinder {
     }
   }
 
-  // The op that has its arguments, the outermost first.
+  // What the outermost op tells, and from those below it what it does not.
   void ReadCall(EventIndex outer, double us) {
+    RecurrentCall call;
+    call.op = events_.name(outer);
+    call.cell = CellOfName(call.op);
     for (const EventIndex e : tree_.Subtree(outer)) {
       if (!IsRecurrent(e)) continue;
       const trace::Args& args = events_.args_of(e);
-      auto call =
+      const auto told =
           CallReader(events_.name(e), events_.text(args.dims), events_.text(args.concrete)).Read();
-      if (!call || (call->batch == 0 && !call->hidden && !call->layers)) continue;
-      if (call->cell.empty()) call->cell = CellOfName(events_.name(outer));
-      calls_.emplace_back(us, std::move(*call));
-      return;
+      if (!told) continue;
+      if (call.cell.empty()) call.cell = told->cell;
+      if (!call.hidden) call.hidden = told->hidden;
+      if (!call.layers) call.layers = told->layers;
+      if (!call.both_ways) call.both_ways = told->both_ways;
+      if (call.batch == 0) call.batch = told->batch;
+      // Below a layer a cell is one of its time steps.
+      if (call.steps == 0 && (e == outer || told->steps != 1)) call.steps = told->steps;
+      if (call.batch > 0 && call.hidden) break;
     }
-    calls_.emplace_back(
-        us,
-        RecurrentCall{
-            std::string(CellOfName(events_.name(outer))), events_.name(outer), {}, {}, {}, 0, 0});
+    calls_.emplace_back(us, std::move(call));
   }
 
   bool IsInside(std::uint32_t position) const {
@@ -339,11 +346,16 @@ void TellRecurrence(const WorkloadFacts& facts, const Recurrence& recurrence, Wo
     out->Set(WorkloadPart::kHidden, fmt::to_string(*recurrence.hidden), Certainty::kRecorded,
              operands);
   }
+  TellBatchOf(recurrence, out);
+}
+
+void TellBatchOf(const Recurrence& recurrence, Workload* out) {
   if (recurrence.batch_least <= 0) return;
   std::string batch = "batch " + FromTo(recurrence.batch_least, recurrence.batch_most);
   if (recurrence.steps_least > 1)
     batch += fmt::format(" x {} time steps", FromTo(recurrence.steps_least, recurrence.steps_most));
-  out->Set(WorkloadPart::kBatch, std::move(batch), Certainty::kRecorded, operands);
+  out->Set(WorkloadPart::kBatch, std::move(batch), Certainty::kRecorded,
+           "operands of " + recurrence.op);
 }
 
 }  // namespace jarvis::findings

@@ -27,5 +27,7 @@ std::optional<Recurrence> FindRecurrence(const WorkloadFacts& facts, std::uint64
 
 // Family, batch, layers and hidden size.
 void TellRecurrence(const WorkloadFacts& facts, const Recurrence& recurrence, Workload* out);
+// The batch alone, of a program that has other work, too.
+void TellBatchOf(const Recurrence& recurrence, Workload* out);
 
 }  // namespace jarvis::findings

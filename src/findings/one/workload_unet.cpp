@@ -69,6 +69,29 @@ std::set<std::int64_t> Attended(const WorkloadFacts& facts, const WorkloadSizes&
   return attended;
 }
 
+// The first convolution, of an image or of latents.
+bool ComesIn(const ShapedOperation& one) {
+  if (!IsForwardConvolution(one)) return false;
+  const Shape& map = one.shapes[0];
+  const Shape& weight = one.shapes[1];
+  return weight[1] == map[1] && map[1] <= kImageChannelsMost &&
+         weight[0] >= kFeatureChannelsLeast && weight[2] <= 3;
+}
+
+// Whether a last convolution makes the noise of such an input, alone or with its variance, or
+// without what was only given as a hint.
+bool ComesOut(const WorkloadFacts& facts, const Shape& input) {
+  return std::any_of(
+      facts.operations.begin(), facts.operations.end(), [&](const ShapedOperation& one) {
+        if (!IsForwardConvolution(one)) return false;
+        const Shape& map = one.shapes[0];
+        const std::int64_t made = one.shapes[1][0];
+        const bool place = map[0] == input[0] && ResolutionOf(map) == ResolutionOf(input);
+        const bool noise = made == input[1] || made == 2 * input[1] || (made == 4 && input[1] > 4);
+        return place && noise && map[1] >= kFeatureChannelsLeast;
+      });
+}
+
 }  // namespace
 
 bool HasTimeStep(const WorkloadSizes& sizes, std::int64_t batch) {
@@ -112,32 +135,28 @@ std::optional<DiffusionUnet> FindDiffusionUnet(const WorkloadFacts& facts,
   const std::set<Resolution> normed = GroupNormed(facts);
   if (normed.size() < 2 && !HasGeneratedGroupNorms(facts)) return std::nullopt;
   std::set<std::int64_t> places;  // of maps that are convolved
-  const ShapedOperation* in = nullptr;
   double convolution_us = 0;
   for (const ShapedOperation& one : facts.operations) {
     if (!IsForwardConvolution(one)) continue;
-    const Shape& map = one.shapes[0];
-    const Shape& weight = one.shapes[1];
     convolution_us += one.operation->gpu_us;
-    places.insert(map[2] * map[3]);
-    const bool first = weight[1] == map[1] && map[1] <= kImageChannelsMost &&
-                       weight[0] >= kFeatureChannelsLeast && weight[2] <= 3;
-    if (first && (in == nullptr || map[2] > in->shapes[0][2])) in = &one;
+    places.insert(one.shapes[0][2] * one.shapes[0][3]);
   }
-  if (in == nullptr || convolution_us < kConvolutionsLeast * facts.ComputeUs()) return std::nullopt;
-  const Shape& input = in->shapes[0];
-  const bool comes_out = std::any_of(
-      facts.operations.begin(), facts.operations.end(), [&](const ShapedOperation& one) {
-        if (!IsForwardConvolution(one)) return false;
-        const Shape& map = one.shapes[0];
-        const std::int64_t made = one.shapes[1][0];
-        const bool place = map[0] == input[0] && ResolutionOf(map) == ResolutionOf(input);
-        // The noise, with its variance, or without what was only given as a hint.
-        const bool noise = made == input[1] || made == 2 * input[1] || (made == 4 && input[1] > 4);
-        return place && noise && map[1] >= kFeatureChannelsLeast;
-      });
   const std::set<std::int64_t> attended = Attended(facts, sizes, places);
-  if (!comes_out || attended.size() < 2 || !HasTimeStep(sizes, input[0])) return std::nullopt;
+  if (convolution_us < kConvolutionsLeast * facts.ComputeUs() || attended.size() < 2)
+    return std::nullopt;
+  // Encoders and decoders of latents come in and go out alike, but run once where the U-Net runs
+  // again and again.
+  const ShapedOperation* in = nullptr;
+  for (const ShapedOperation& one : facts.operations) {
+    if (!ComesIn(one) || !ComesOut(facts, one.shapes[0]) || !HasTimeStep(sizes, one.shapes[0][0]))
+      continue;
+    const auto rank = [](const ShapedOperation& first) {
+      return std::pair(first.operation->count, first.shapes[0][1] != 3);
+    };
+    if (in == nullptr || rank(one) > rank(*in)) in = &one;
+  }
+  if (in == nullptr) return std::nullopt;
+  const Shape& input = in->shapes[0];
   DiffusionUnet unet{input[0], input[1], input[2], input[3], in->operation->count, {}};
   unet.evidence = fmt::format(
       "convolutions with group norms, attention over all places of {} resolutions, "
