@@ -142,7 +142,7 @@ class Analyzer {
 
   // What no operation and no pair of neighbours shows.
   void Structures(const Calls& calls) {
-    structures_ = FindStructures(calls, out_.context, &out_.categories);
+    structures_ = FindStructures(calls, out_.context, &out_.categories, &out_.fusion);
     for (Finding& finding : FindingsByKernel(calls))
       structures_.push_back(std::move(finding));
     if (auto dense = FindDenseExperts(calls, out_.categories))

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 
 #include "analysis/attribution/gpu_timeline.h"
 #include "analysis/host/runtime_calls.h"
@@ -12,10 +13,12 @@
 #include "findings/one/exclusive.h"
 #include "findings/one/expert_loop.h"
 #include "findings/one/foreach_optimizer.h"
+#include "findings/one/loss_over_vocabulary.h"
 #include "findings/one/multi_kernel.h"
 #include "findings/one/product_kernels.h"
 #include "findings/one/repeated_inputs.h"
 #include "findings/one/repeated_work.h"
+#include "findings/one/sparse_product.h"
 #include "findings/one/structure_maker.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
@@ -53,6 +56,8 @@ class TraceStructures {
     CutExperts();
     FindExpertLoops(calls_, context_, categories_, &out_);
     FindForeachOptimizer(calls_, context_, &categories_, &out_);
+    FindSparseProducts(calls_, &categories_, &out_);
+    FindVocabularyLoss(calls_, &categories_, &out_);
     FindRepeatedWork(calls_, context_, &out_);
     FindEqualCopies(calls_, context_, &out_);
     return std::move(out_);
@@ -345,6 +350,30 @@ class TraceStructures {
   std::vector<Finding> out_;
 };
 
+// Chains most of whose time is work that a finding takes away as a whole.
+void LeaveOutChains(const trace::EventStore& events, const std::vector<EventIndex>& gpu,
+                    std::vector<CategoryAnalysis>* categories, FusionAnalysis* fusion) {
+  const std::vector<bool> own = Marked(gpu, events.size());
+  std::set<std::string> gone;
+  for (const FusionCandidate& candidate : fusion->candidates) {
+    if (candidate.kind == FusionKind::kAttention) continue;
+    double us = 0;
+    for (const EventIndex e : candidate.gpu)
+      us += own[e] ? trace::MicrosOf(events[e].dur_ns) : 0;
+    if (us > 0 && us >= candidate.total_us / 2) gone.insert(candidate.id);
+  }
+  if (gone.empty()) return;
+  for (const FusionCandidate& candidate : fusion->candidates)
+    fusion->total_us -= gone.contains(candidate.id) ? candidate.total_us : 0;
+  std::erase_if(fusion->candidates,
+                [&](const FusionCandidate& candidate) { return gone.contains(candidate.id); });
+  for (CategoryAnalysis& category : *categories) {
+    for (Operation& o : category.operations) {
+      if (gone.contains(o.fusion_candidate)) o.fusion_candidate.clear();
+    }
+  }
+}
+
 }  // namespace
 
 void ClaimOperations(const trace::EventStore& events, const std::vector<bool>& own,
@@ -403,8 +432,16 @@ Finding StructureFinding(const Calls& calls, Pattern rule, const char* name, std
 }
 
 std::vector<Finding> FindStructures(const Calls& calls, const WorkContext& context,
-                                    std::vector<CategoryAnalysis>* categories) {
-  return TraceStructures(calls, context, categories).Run();
+                                    std::vector<CategoryAnalysis>* categories,
+                                    FusionAnalysis* fusion) {
+  std::vector<Finding> found = TraceStructures(calls, context, categories).Run();
+  for (const Finding& finding : found) {
+    const bool whole =
+        finding.rule == Pattern::kSparseProduct || finding.rule == Pattern::kLossOverVocabulary;
+    if (whole && finding.change_a)
+      LeaveOutChains(calls.events(), finding.change_a->parts.front().gpu, categories, fusion);
+  }
+  return found;
 }
 
 void AddStructures(std::vector<Finding> structures, double window_ms, std::vector<Finding>* all) {

@@ -8,14 +8,16 @@
 #include "findings/one/calls.h"
 #include "findings/one/category_analysis.h"
 #include "findings/one/finding.h"
+#include "findings/one/fusion.h"
 #include "findings/one/work_context.h"
 
 namespace jarvis::findings {
 
 // Operations most of whose time belongs to one of these findings are claimed: they get no finding
-// of their own. n log n in events.
+// of their own, and chains of which one of them has most are none. n log n in events.
 std::vector<Finding> FindStructures(const Calls& calls, const WorkContext& context,
-                                    std::vector<CategoryAnalysis>* categories);
+                                    std::vector<CategoryAnalysis>* categories,
+                                    FusionAnalysis* fusion);
 
 // Puts them behind others of the category "multi_kernel", those that are worth it.
 void AddStructures(std::vector<Finding> structures, double window_ms, std::vector<Finding>* all);

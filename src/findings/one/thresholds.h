@@ -220,6 +220,7 @@ inline constexpr double kEasierWay =
     0.6;  // of the most saving: where the host binds its part goes first
 inline constexpr double kReplayIdle = 2;    // percent of a step: idle time around replays
 inline constexpr double kExpertShare = 10;  // percent of compute time in experts that are cut
+inline constexpr double kLossShare = 2;     // percent of compute time in passes over logits
 inline constexpr double kSectionAlone = 5;  // percent of a step: host work without a way out
 inline constexpr double kRepeats = 4;       // calls from which a parameter's cast is repeated
 
