@@ -59,6 +59,11 @@ class EdgeScript {
         .Op("aten::fill_", Matrix(kNodes, kWidth) + ",[]", R"("float","Scalar")")
         .Sum();
   }
+  // An op over what follows in that time.
+  EdgeScript& Around(std::string_view name, double us) {
+    text_.Op(name, at_ - 2, us - 3);
+    return *this;
+  }
   // What follows is below nodes of autograd, on their thread.
   EdgeScript& Backward() {
     text_.Thread(100, 200).Op("autograd::engine::evaluate_function: MulBackward0", at_, 10000);
@@ -189,6 +194,10 @@ TEST_CASE("sums over rows of experts, tables, positions and maxima are no sparse
   CHECK(SparseOf(
             EdgeScript().Gather(8192, 8192).Scale(Matrix(8192, 1), 8192).Sum(4096, 8192).Run()) ==
         nullptr);
+  // A bag of embeddings.
+  EdgeScript bag;
+  bag.Around("aten::embedding", 30).Gather().Sum();
+  CHECK(SparseOf(bag.Run()) == nullptr);
   // Fewer rows are put into a larger result than it has.
   CHECK(SparseOf(EdgeScript().Gather(1000, 2000).Sum(4000, 2000).Run()) == nullptr);
   // A lookup's gradient, which comes from no gather.

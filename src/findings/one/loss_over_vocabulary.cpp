@@ -20,7 +20,7 @@ constexpr double kVocabularyLeast = 8192;
 constexpr double kLossRowsLeast = 256;  // fewer are those of a decode step
 constexpr double kAlikeRows = 0.5;      // of the loss' rows: what shifting and masking leave
 
-enum class LossStep { kOther, kForward, kBackward, kPick, kSpread, kCopy, kFill };
+enum class LossStep { kOther, kForward, kBackward, kPick, kSpread, kCopy, kRows, kFill };
 
 LossStep LossStepOf(std::string_view name) {
   struct Row {
@@ -36,8 +36,9 @@ LossStep LossStepOf(std::string_view name) {
       {"aten::scatter_add_", LossStep::kSpread},
       {"aten::scatter_", LossStep::kSpread},
       {"aten::copy_", LossStep::kCopy},
-      {"aten::index", LossStep::kCopy},
-      {"aten::index_select", LossStep::kCopy},
+      {"aten::_index_put_impl_", LossStep::kCopy},
+      {"aten::index", LossStep::kRows},
+      {"aten::index_select", LossStep::kRows},
       {"aten::fill_", LossStep::kFill},
       {"aten::zero_", LossStep::kFill},
   };
@@ -163,9 +164,8 @@ class LossFinder {
     if (pass.rows <= 0) return pass;
     pass.step = step;
     const bool picks = step == LossStep::kPick || step == LossStep::kSpread;  // a number a row
-    const bool reads_and_writes =
-        step == LossStep::kForward ||
-        (step == LossStep::kCopy && arguments.shapes.size() > 1 && arguments.shapes[1].size() < 2);
+    // What is written is no argument.
+    const bool reads_and_writes = step == LossStep::kForward || step == LossStep::kRows;
     pass.bytes = picks ? 0 : reads_and_writes ? 2 * bytes : bytes;
     // Two are read and one is written.
     if (step == LossStep::kBackward) pass.bytes = 1.5 * bytes;
@@ -180,8 +180,11 @@ class LossFinder {
       return std::any_of(stretch->begin(), stretch->end(),
                          [&](const LossPass& pass) { return pass.step == step; });
     };
-    const bool back = has(LossStep::kBackward);
-    if (back || (has(LossStep::kForward) && has(LossStep::kPick))) {
+    const bool forward = has(LossStep::kForward), back = has(LossStep::kBackward);
+    // Divergences and scores of all words pick nothing.
+    const bool picked = (forward || back) && (!forward || has(LossStep::kPick)) &&
+                        (!back || has(LossStep::kSpread));
+    if (picked) {
       // What comes after the loss, and is of its size by chance, belongs to others.
       while (!back && stretch->back().step != LossStep::kPick)
         stretch->pop_back();
@@ -194,7 +197,7 @@ class LossFinder {
   static void AddPass(LossPass* pass, VocabularyLoss* loss) {
     ++loss->passes;
     if (pass->step == LossStep::kForward) ++loss->losses;
-    if (pass->step == LossStep::kCopy) ++loss->copies;
+    if (pass->step == LossStep::kCopy || pass->step == LossStep::kRows) ++loss->copies;
     if (pass->backward) ++loss->backward;
     if (pass->step == LossStep::kForward || pass->step == LossStep::kBackward)
       loss->numbers += pass->rows * loss->vocabulary;

@@ -31,7 +31,7 @@ EdgeStep EdgeStepOf(std::string_view name) {
   const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
-  if (is_one_of({"index_select", "gather", "index", "embedding"})) return EdgeStep::kGather;
+  if (is_one_of({"index_select", "gather", "index"})) return EdgeStep::kGather;
   if (is_one_of({"mul", "div"})) return EdgeStep::kScale;
   if (is_one_of({"scatter_add", "index_add", "scatter_reduce", "index_put", "_index_put_impl"}))
     return EdgeStep::kSum;
@@ -147,7 +147,7 @@ class EdgeProductFinder {
       }
       if (step == EdgeStep::kGather) {
         const double inputs = GatheredFrom(arguments, events_.name(op.op), sum);
-        if (inputs > 0) {
+        if (inputs > 0 && !IsLookup(op.op)) {
           product.inputs = inputs;
           TakeEdgeWork(op, &product);
           product.backward = IsBackwardOp(calls_, ops[at].op);
@@ -193,11 +193,19 @@ class EdgeProductFinder {
     if (inputs <= 0 || inputs >= sum.edges.rows) return 0;
     // Indices of `aten::index` are a list, whose shapes are not recorded.
     if (name == "aten::index") return inputs;
-    const std::size_t place = name == "aten::embedding" ? 1 : 2;
-    if (shapes.size() <= place) return 0;
-    const Shape& index = shapes[place];
+    if (shapes.size() < 3) return 0;
+    const Shape& index = shapes[2];
     const bool by_row = index.size() == 1 && index.front() == sum.shape.front();
     return by_row || index == sum.shape ? inputs : 0;
+  }
+
+  // Of a table: bags of embeddings have a kernel of their own.
+  bool IsLookup(EventIndex op) const {
+    const tree::CallTree& tree = calls_.trace.tree();
+    for (EventIndex up = op; up != trace::kNoEvent; up = tree.parent(up)) {
+      if (events_.name(up) == "aten::embedding") return true;
+    }
+    return false;
   }
 
   // Whether it has rows of edges in hand; copies of an index are no such rows.
@@ -235,7 +243,8 @@ class EdgeProductFinder {
     std::set<RowMatrix> learned;
     for (const std::vector<LaunchedOp>& ops : threads) {
       for (const LaunchedOp& op : ops) {
-        if (step_of_.Of(op.op) != EdgeStep::kScale) continue;
+        // Means divide rows by counts of their size.
+        if (!events_.name(op.op).starts_with("aten::mul")) continue;
         const std::vector<Shape> shapes = ArgumentsOf(events_, op.op).shapes;
         if (shapes.size() < 2 || shapes[0] != shapes[1]) continue;
         if (const auto rows = AsRows(shapes[0])) learned.insert(*rows);
