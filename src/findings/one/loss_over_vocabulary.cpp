@@ -257,7 +257,7 @@ void FindVocabularyLoss(const Calls& calls, std::vector<CategoryAnalysis>* categ
       own[e] = true;
     ClaimOperations(calls.events(), own, categories);
     out->push_back(
-        StructureFinding(calls, Pattern::kLossOverVocabulary, "Loss", "passes over the logits",
+        StructureFinding(calls, Pattern::kLossOverVocabulary, "Loss", "from the logits to the loss",
                          std::move(loss.gpu), {low, (low + high) / 2, high},
                          {{}, "one pass over the logits", "bytes of the logits"}, LossFacts(loss)));
   }

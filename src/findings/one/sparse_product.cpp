@@ -310,11 +310,11 @@ void FindSparseProducts(const Calls& calls, std::vector<CategoryAnalysis>* categ
   for (const EventIndex e : gpu)
     own[e] = true;
   ClaimOperations(calls.events(), own, categories);
-  out->push_back(StructureFinding(
-      calls, Pattern::kSparseProduct, "Sparse product", "gather, scale and add, edge by edge",
-      std::move(gpu), {low, (low + high) / 2, high},
-      {{}, "one sparse product for each of these sums", "bytes of the matrices"},
-      std::move(facts)));
+  out->push_back(
+      StructureFinding(calls, Pattern::kSparseProduct, "Sparse product", "gather, scale and add",
+                       std::move(gpu), {low, (low + high) / 2, high},
+                       {{}, "one sparse product for each of these sums", "bytes of the matrices"},
+                       std::move(facts)));
 }
 
 }  // namespace jarvis::findings
