@@ -85,6 +85,12 @@ MostAlone MostSavedAlone(const findings::Analysis& analysis, double host_ms, dou
   return {most(busy_ms, host_ms, wall.host_floor_ms), most(host_ms, busy_ms, wall.gpu_floor_ms)};
 }
 
+// Whether the host binds while it is recorded alone.
+bool OnlyRecordingBinds(const findings::Analysis& analysis) {
+  return std::ranges::any_of(
+      analysis.quality, [](const findings::Quality& quality) { return quality.gpu_binds_without; });
+}
+
 // The same in a sentence, with the host's own work and the GPU's as the books have them.
 std::string BoundSentence(const findings::Analysis& analysis) {
   if (analysis.bound.kind == ledger::BoundKind::kUnknown) return "";
@@ -94,10 +100,8 @@ std::string BoundSentence(const findings::Analysis& analysis) {
   const double gpu = std::min(MillisOf(analysis.base.balance.busy_ns()), all);
   const auto each = [&](double ms) { return EachMs(analysis, ms); };
   const MostAlone alone = MostSavedAlone(analysis, host, gpu);
-  const bool by_recording = std::ranges::any_of(
-      analysis.quality, [](const findings::Quality& quality) { return quality.gpu_binds_without; });
   return Say(BoundOf(analysis, host, gpu),
-             {{"recording", by_recording},
+             {{"recording", OnlyRecordingBinds(analysis)},
               {"host", each(host)},
               {"gpu", each(gpu)},
               {"kernels_save", each(alone.gpu_ms)},
@@ -401,6 +405,19 @@ std::string LeftOut(const findings::Analysis& analysis) {
   return Say(phrases::base::kLeftOut, {{"parts", fmt::format("{}", fmt::join(parts, ", "))}});
 }
 
+namespace {
+
+// Where recording may have made the unit longer by much.
+bool TellsUnrecorded(const findings::Analysis& analysis) {
+  constexpr double kLonger = 0.9;
+  const findings::WallBase& wall = analysis.wall;
+  // Where the profiler's pauses are told, savings are without them.
+  if (analysis.base.Percent(wall.profiler_ms) >= kPartShown) return false;
+  return wall.known && wall.unrecorded_ms && wall.unrecorded_ms->low < kLonger * wall.wall_ms;
+}
+
+}  // namespace
+
 std::string BaseSentence(const findings::Analysis& analysis) {
   const findings::StepBase& base = analysis.base;
   const findings::WallBase& wall = analysis.wall;
@@ -410,6 +427,13 @@ std::string BaseSentence(const findings::Analysis& analysis) {
     if (!sentence.empty()) text += " " + sentence;
   };
   add(BoundSentence(analysis));
+  if (TellsUnrecorded(analysis)) {
+    add(Say(
+        phrases::base::kWithoutRecording,
+        {{"told", OnlyRecordingBinds(analysis) && analysis.bound.kind == ledger::BoundKind::kHost},
+         {"unit", base.unit},
+         {"length", EachRange(analysis, *wall.unrecorded_ms)}}));
+  }
   add(LeftOut(analysis));
   if (analysis.frames->frames.base.part_of_pass) add(Say(phrases::base::kPartOfPass));
   const std::string saved_from = EachMs(analysis, SavingBaseMs(analysis));
@@ -444,6 +468,12 @@ void AddHostRows(const findings::Analysis& analysis, double busy, MarkdownTable*
   if (wall.known) {
     table->Row({Say(phrases::base::kToldHostFloor), EachMs(analysis, wall.host_floor_ms),
                 std::string(kAbsentText)});
+    if (TellsUnrecorded(analysis)) {
+      table->Row({Say(phrases::base::kToldUnrecordedLeast),
+                  EachMs(analysis, wall.unrecorded_ms->low), std::string(kAbsentText)});
+      table->Row({Say(phrases::base::kToldUnrecordedMost),
+                  EachMs(analysis, wall.unrecorded_ms->high), std::string(kAbsentText)});
+    }
     table->Row({Say(phrases::base::kToldSavingBase), EachMs(analysis, SavingBaseMs(analysis)),
                 std::string(kAbsentText)});
     table->Row({Say(phrases::base::kToldOneTime), EachMs(analysis, wall.first_calls_ms),

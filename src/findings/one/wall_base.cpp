@@ -27,8 +27,8 @@ struct GroundKey {
 struct RecordingShare {
   std::vector<analysis::HostCost> artefact;  // of the profiler, certain; may be empty
   // All that profiling may have cost: what the host would save is at least what it saves without
-  // it.
-  std::vector<analysis::HostCost> most;
+  // it. And what it cost for certain.
+  std::vector<analysis::HostCost> most, least;
   IntervalSet<std::int64_t> first_calls;  // host time that happens once
 };
 
@@ -148,6 +148,13 @@ class GroundMaker {
     wall.given = std::make_shared<const analysis::GivenChanges>(given_);
     if (recording_.most.empty()) return;
     wall.low_without_recording = true;
+    const auto without = [&](const std::vector<analysis::HostCost>& costs) {
+      const Changes none = {analysis::RemoveProfilerCost{costs}};
+      const double saved = simulation_.Saved(given_, scope_.Of(simulation_.recorded(), none));
+      return wall.wall_ms - std::clamp(saved, 0.0, wall.wall_ms);
+    };
+    const double shortest = without(recording_.most), longest = without(recording_.least);
+    wall.unrecorded_ms = Range{std::min(shortest, longest), (shortest + longest) / 2, longest};
     quick.emplace_back(analysis::RemoveProfilerCost{recording_.most});
     out_.quick = simulation_.Given(std::move(quick));
   }
@@ -175,9 +182,12 @@ Result<WallGround> MakeGround(const session::LoadedTrace& trace, const Job& job)
   JV_ASSIGN(const auto profiling, session::ProfilingCostOf(trace, job));
   JV_ASSIGN(const auto first_calls, session::FirstCallsOf(trace, job));
   RecordingShare share;
-  for (analysis::HostCost cost : profiling->stretches) {
-    cost.low_ns = cost.high_ns;
-    share.most.push_back(cost);
+  for (const analysis::HostCost& cost : profiling->stretches) {
+    analysis::HostCost most = cost, least = cost;
+    most.low_ns = cost.high_ns;
+    least.high_ns = cost.low_ns;
+    share.most.push_back(most);
+    share.least.push_back(least);
   }
   share.artefact = analysis::FramePauses(*profiling);
   share.first_calls = first_calls->intervals;
