@@ -57,6 +57,27 @@ class CaptureReader {
 
   bool empty() const { return captured_.empty(); }
 
+  // Calls that wait, without those for what they upload.
+  double CallsThatWait(bool in_modules) const {
+    std::size_t calls = 0;
+    analysis::HostNames names(events_);
+    const auto uploads = [&](EventIndex call) {
+      const EventIndex op = analysis::CallingOp(events_, tree_, call, &names);
+      const auto& work = tree_.GpuBelow(op == trace::kNoEvent ? call : op);
+      return std::any_of(work.begin(), work.end(), [&](EventIndex gpu) {
+        return events_[gpu].kind == trace::EventKind::kMemcpy &&
+               DirectionOf(trace_, gpu) == CopyDirection::kToDevice;
+      });
+    };
+    for (const analysis::WaitGroup& group : host_.waits) {
+      if (group.cause == analysis::WaitCause::kFullQueue) continue;
+      calls += static_cast<std::size_t>(std::count_if(
+          group.calls.begin(), group.calls.end(),
+          [&](EventIndex call) { return Counts(call, in_modules) && !uploads(call); }));
+    }
+    return static_cast<double>(calls);
+  }
+
   // Places whose call waits, as they first come.
   // `in_modules`: only those that modules make.
   std::vector<Obstacle> Waits(bool in_modules) const {
@@ -64,9 +85,8 @@ class CaptureReader {
     for (const analysis::WaitGroup& group : host_.waits) {
       // Launching into a full queue is what a graph ends.
       if (group.cause == analysis::WaitCause::kFullQueue) continue;
-      const bool inside = std::any_of(group.calls.begin(), group.calls.end(), [&](EventIndex call) {
-        return IsInside(call) && (!in_modules || IsInModule(call));
-      });
+      const bool inside = std::any_of(group.calls.begin(), group.calls.end(),
+                                      [&](EventIndex call) { return Counts(call, in_modules); });
       if (inside) AddPlace(group.op.empty() ? group.call : group.op, group.code, &places);
     }
     return places;
@@ -100,6 +120,9 @@ class CaptureReader {
     if (first < last) captured_.push_back({first, last});
   }
 
+  bool Counts(EventIndex call, bool in_modules) const {
+    return IsInside(call) && (!in_modules || IsInModule(call));
+  }
   bool IsInside(EventIndex call) const { return Contains(captured_, events_[call].ts_ns); }
 
   bool IsInModule(EventIndex call) const {
@@ -146,11 +169,13 @@ std::string WaitsClause(const std::vector<Obstacle>& waits, bool compiled) {
 
 // Lengths that no multiple of eight is are the input's own: the next one has another. Token by
 // token the keys get longer.
-std::string LengthClause(const WorkContext& context) {
+std::string LengthClause(const WorkContext& context, const std::string& sizes) {
   if (context.generates) {
     return "; a graph has one fixed length: keep keys and values in a cache of fixed size "
            "(transformers: `StaticCache`), written in place, with a mask";
   }
+  if (!sizes.empty())
+    return fmt::format("; a graph has fixed sizes, and here they differ by step ({})", sizes);
   if (context.training || context.input_tokens == 0 || context.input_tokens % 8 == 0) return "";
   return fmt::format("; a graph has one fixed length: pad inputs to a few lengths ({} tokens now)",
                      context.input_tokens);
@@ -177,7 +202,7 @@ std::string ObstaclesClause(const std::vector<Obstacle>& waits,
 
 CaptureText CaptureWords(const session::LoadedTrace& trace, const analysis::HostSummary& host,
                          const session::TraceFrames& frames, const TimeScope& scope,
-                         const WorkContext& context) {
+                         const WorkContext& context, const std::string& sizes) {
   CaptureText text;
   if (frames.frames.steps.empty()) return text;
   const CaptureReader reader(trace, host, scope);
@@ -192,9 +217,11 @@ CaptureText CaptureWords(const session::LoadedTrace& trace, const analysis::Host
     return waits;
   };
   const std::vector<Obstacle> of_step = waits_of(false);
-  const std::string length = LengthClause(context);
+  const std::string length = LengthClause(context, sizes);
   if (!of_step.empty())
     text.before = fmt::format("take {} out of the step, then ", QuotedName(of_step.front().op));
+  text.waits = reader.CallsThatWait(trace.recorded().modules) /
+               static_cast<double>(std::max<std::size_t>(1, frames.frames.base_steps()));
   text.step = ObstaclesClause(of_step, uploads, false) + length;
   text.model = ObstaclesClause(waits_of(trace.recorded().modules), uploads, true) + length;
   return text;

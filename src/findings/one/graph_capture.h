@@ -21,13 +21,15 @@ struct CaptureText {
   std::string before;  // what has to be done first to capture the step, without an end
   std::string step;    // of the step captured as it is
   std::string model;   // of the model compiled: waits outside of its modules are no obstacle
+  double waits = 0;    // a step: calls inside that wait, of modules where these are recorded
 };
 
+// `sizes`: that differ from step to step, LaunchFit::sizes.
 // Looked at is what lies between the first and the last kernel that each step launches. Nothing is
 // known where no steps are: what lies between two of them cannot be told from what is inside.
 CaptureText CaptureWords(const session::LoadedTrace& trace, const analysis::HostSummary& host,
                          const session::TraceFrames& frames, const TimeScope& scope,
-                         const WorkContext& context);
+                         const WorkContext& context, const std::string& sizes);
 
 // Launches of each span as a graph: one pass of the simulation each, so that of very many spans it
 // is all between the first and the last.

@@ -14,6 +14,7 @@
 #include "findings/one/idle_ledger.h"
 #include "findings/one/idle_python.h"
 #include "findings/one/late_gaps.h"
+#include "findings/one/launch_fit.h"
 #include "findings/one/stop_findings.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
@@ -24,6 +25,7 @@ namespace jarvis::findings {
 namespace {
 
 constexpr std::size_t kHostPlacesMax = 5;
+constexpr double kGraphsEnd = 4;        // waits a step inside the model: no graph holds it
 constexpr double kIdlePythonShare = 3;  // percent of the steps: one function that launches nothing
 // Of the host's time for transforms of images that the GPU takes for them, launches included.
 constexpr double kTransformsLeft = 0.03;
@@ -438,24 +440,34 @@ class HostFindingMaker {
     spans = Union(std::move(spans));
     cause.python = FindIdlePython(e_.trace, spans, kIdlePythonShare / 100 * e_.base_ms);
     cause.changes = LaunchedAsGraphs(spans);
+    const LaunchFit fit = LaunchFitOf(e_.trace, e_.host, e_.frames);
+    const CaptureText capture =
+        CaptureWords(e_.trace, e_.host, e_.frames, e_.scope, e_.context, fit.sizes);
+    // Sizes that differ, or reads that end graph after graph, have to go first.
+    const bool differ = !fit.sizes.empty() && !e_.context.generates;
+    cause.unsure = !e_.context.IsServer() && (differ || capture.waits >= kGraphsEnd);
     Add("launch_bound", Pattern::kLaunchBound, {}, std::move(cause));
     // Phases that wait for the GPU again and again are none of these.
     const bool optimizer_told = std::any_of(out_.begin(), out_.end(), [](const Finding& finding) {
       return finding.host->kind == HostCauseKind::kOptimizer;
     });
     out_.back().path_b = WaysToLaunchFaster(e_.context, false, optimizer_told);
-    SayCapture(&out_.back().path_b);
+    SayCapture(fit, capture, &out_.back().path_b);
   }
 
   // What a graph of the step would meet, where one is advised.
-  void SayCapture(std::vector<Remedy>* ways) const {
+  void SayCapture(const LaunchFit& fit, const CaptureText& text, std::vector<Remedy>* ways) const {
     for (Remedy& remedy : *ways) {
+      // The compiler leaves a library's function as it is; a graph replays its launches.
+      if (remedy.advice == Advice::kCompileGraphs && !fit.library_op.empty())
+        remedy.advice = Advice::kGpuGraphs;
       if (remedy.advice != Advice::kCompileGraphs && remedy.advice != Advice::kGpuGraphs) continue;
       // For the model compiled and for the step captured: which of them it is may change later.
-      CaptureText text = CaptureWords(e_.trace, e_.host, e_.frames, e_.scope, e_.context);
-      if (!text.before.empty()) remedy.facts.push_back({"before", std::move(text.before), "words"});
-      remedy.facts.push_back({"capture", std::move(text.step), "words"});
-      remedy.facts.push_back({"compiled", std::move(text.model), "words"});
+      if (!fit.sizes.empty() && !e_.context.generates)
+        remedy.facts.push_back({"pad", "pad inputs to a few sizes, then ", "words"});
+      if (!text.before.empty()) remedy.facts.push_back({"before", text.before, "words"});
+      remedy.facts.push_back({"capture", text.step, "words"});
+      remedy.facts.push_back({"compiled", text.model, "words"});
     }
   }
 

@@ -18,6 +18,7 @@
 #include "findings/one/product_kernels.h"
 #include "findings/one/repeated_inputs.h"
 #include "findings/one/repeated_work.h"
+#include "findings/one/small_for_gpu.h"
 #include "findings/one/sparse_product.h"
 #include "findings/one/structure_maker.h"
 #include "findings/one/system_findings.h"
@@ -56,6 +57,7 @@ class TraceStructures {
     CutExperts();
     FindExpertLoops(calls_, context_, categories_, &out_);
     FindForeachOptimizer(calls_, context_, &categories_, &out_);
+    FindSmallForGpu(calls_, context_, &out_);
     FindSparseProducts(calls_, &categories_, &out_);
     FindVocabularyLoss(calls_, &categories_, &out_);
     FindRepeatedWork(calls_, context_, &out_);
@@ -450,8 +452,9 @@ void AddStructures(std::vector<Finding> structures, double window_ms, std::vecto
     f.percent_of_total = f.time_ms / window_ms * 100;
     if (f.savings_ms) f.impact_percent = Scaled(*f.savings_ms, 100 / window_ms);
     // What the host is spared comes on top of what the GPU is.
-    const bool gpu_only = !f.change_a || f.change_a->exact.empty();
-    if (gpu_only && f.impact_percent && f.impact_percent->mid < limits::kFindingMin) continue;
+    const bool exact =
+        (f.change_a && !f.change_a->exact.empty()) || (f.change_b && !f.change_b->exact.empty());
+    if (!exact && f.impact_percent && f.impact_percent->mid < limits::kFindingMin) continue;
     f.priority = PriorityOf(*f.percent_of_total, std::nullopt, true);
     f.rank = static_cast<int>(all->size()) + 1;
     all->push_back(std::move(f));

@@ -85,6 +85,7 @@ void WidenBound(const HostCause& cause, double replayed_ms, Range* ms) {
 }
 
 double NamedPart(const HostCause& cause) {
+  if (cause.unsure) return 0;
   const bool named = cause.kind == HostCauseKind::kSection && !cause.loading &&
                      cause.within.empty() && !cause.places.empty() &&
                      2 * cause.places.front().ms > cause.total_ms;
@@ -182,8 +183,26 @@ bool SparesHost(const Finding& finding) {
   const auto scales = [](const analysis::Change& change) {
     return std::holds_alternative<analysis::ScaleHost>(change);
   };
-  return finding.host != nullptr ||
-         (finding.change_a && std::ranges::any_of(finding.change_a->exact, scales));
+  const auto exact = [&](const std::optional<Change>& change) {
+    return change && std::ranges::any_of(change->exact, scales);
+  };
+  return finding.host != nullptr || exact(finding.change_a) || exact(finding.change_b);
+}
+
+bool GpuBindsUnrecorded(const WallBase& wall) {
+  constexpr double kAbout = 1.05;
+  return wall.unrecorded_ms && wall.unrecorded_ms->low <= kAbout * wall.gpu_floor_ms;
+}
+
+double TrustIn(const WallBase& wall, const Finding& finding) {
+  const WallSaving& saving = *BestWall(finding);
+  const Range& ms = saving.ms;
+  const bool recording = wall.profiler_ms > 0 ? finding.host != nullptr
+                                              : saving.low_by_recording && ms.low < ms.mid / 2;
+  const bool unsure = finding.host != nullptr && finding.host->unsure;
+  const bool inexact = finding.rule && Info(*finding.rule).inexact;
+  const bool doubtful = inexact || unsure || recording;
+  return doubtful && ms.mid > 0 ? (ms.low + ms.mid) / 2 / ms.mid : 1;
 }
 
 bool RankedBySize(const WallBase& wall, const Finding& finding) {

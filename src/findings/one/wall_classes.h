@@ -55,6 +55,13 @@ void Leave(double left_ms, WayOut* way, Range* ms);
 Range Within(const Range& ms, const Range& most);
 // Whether its first way out takes host time away, and not the GPU's alone.
 bool SparesHost(const Finding& finding);
+// Whether without what recording may have cost the GPU sets the pace.
+bool GpuBindsUnrecorded(const WallBase& wall);
+// The part of a saving that it is ranked by: of what is doubtful the middle between its least and
+// what is expected. Host time is, where recording may have cost most of it or something has to go
+// first, and so are fewer bits.
+// REQUIRES: the finding has a saving.
+double TrustIn(const WallBase& wall, const Finding& finding);
 // Exposed communication whose cause is not known has no saving; it may be most of the step.
 // What it is ranked by: what nothing hides of it, of which no more than its bound can go.
 double SizeMs(const Finding& finding);

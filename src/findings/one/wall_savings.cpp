@@ -32,6 +32,8 @@ bool HappensOnce(const Finding& finding) {
   return finding.host != nullptr && finding.host->once;
 }
 
+constexpr double kHiddenTrust = 0.5;  // the middle between nothing and all
+
 class WallAsker {
  public:
   WallAsker(const trace::EventStore& events, const analysis::Simulation& simulation,
@@ -172,13 +174,14 @@ class WallAsker {
   }
 
   // What is left of a saving if recording cost the host all that it may have: not less than what
-  // goes of the host time that the change takes away. That the rest of the host would be faster as
-  // well, and the GPU bind sooner, is said beside savings.
+  // goes of the host time that the change takes away, unless the GPU binds then. That it may bind
+  // sooner is said beside savings.
   double WithoutRecording(double saved_ms, const WayOut& way) const {
     const double inside_ms = simulation_.Removed(given(), way.changes).host_ms -
                              simulation_.Removed(quick_, way.changes).host_ms;
-    const double left_ms = saved_ms - std::max(0.0, inside_ms);
-    return std::max({0.0, left_ms, Ask(quick_, way).ms.mid});
+    const double quick_ms = Ask(quick_, way).ms.mid;
+    if (GpuBindsUnrecorded(analysis_.wall)) return quick_ms;
+    return std::max({0.0, saved_ms - std::max(0.0, inside_ms), quick_ms});
   }
 
   // The same of work that takes its launches along, where these are most of what goes. Of GPU time
@@ -277,8 +280,8 @@ class WallAsker {
     return way;
   }
 
-  // Whatever the host does faster saves no more than the time in which the GPU has nothing to do;
-  // waits that go may take their copies along, and checks what they compute.
+  // Nothing the host does faster saves more than the time in which the GPU has nothing to do; waits
+  // that go may take their copies along, and checks what they compute.
   double HostRoomMs(const Finding& finding) const {
     const ledger::WallBook& wall = analysis_.frames->books.wall;
     const bool waits = finding.host->kind == HostCauseKind::kWaits;
@@ -362,7 +365,7 @@ class WallAsker {
     std::erase_if(finding->path_b, splits);
   }
 
-  // What a finding may save at most once others are done.
+  // At most, once others are done.
   double CapOfFinding(const Finding& finding, const WayOut& way) const {
     if (auto known = caps_.find(&finding); known != caps_.end()) return known->second;
     const double cap = std::min(analysis_.wall.wall_ms, CapOf(simulation_, given(), way));
@@ -370,22 +373,18 @@ class WallAsker {
     return cap;
   }
 
-  // Where the profiler held the host up visibly, what the host would save is doubtful up to all of
-  // what profiling may have cost, and whether fewer bits are enough nobody knows: these are ranked
-  // by the middle between their least and what is expected.
-  double TrustIn(const Finding& finding) const {
-    const Range& ms = BestWall(finding)->ms;
-    const bool host = finding.host != nullptr && analysis_.wall.profiler_ms > 0;
-    const bool doubtful = host || (finding.rule && Info(*finding.rule).inexact);
-    return doubtful && ms.mid > 0 ? (ms.low + ms.mid) / 2 / ms.mid : 1;
-  }
-
   // A finding that waits for its place.
   struct Next {
     std::size_t at;
     double ms;
     bool known;        // after all that are done
-    double trust = 1;  // of the host's, where the profiler held it up
+    double trust = 1;  // TrustIn
+    double alone = 0;  // before all others
+    // What hardly shows before others shows as surely as the host becomes fast.
+    double weight() const {
+      const bool hidden = known && ms > limits::kShowsAfter * alone;
+      return ms * (hidden ? std::min(trust, kHiddenTrust) : trust);
+    }
   };
 
   // Where the host binds, what it can be spared goes before faster GPU work that saves hardly more:
@@ -397,13 +396,13 @@ class WallAsker {
     const bool host_binds = analysis_.wall.host_floor_ms > analysis_.wall.gpu_floor_ms;
     const Finding& first = analysis_.findings[most.at];
     if (!host_binds || SparesHost(first) || first.wall_b) return itself;
-    const double least = limits::kEasierWay * most.ms * most.trust;
+    const double least = limits::kEasierWay * most.weight();
     for (auto one = left.begin(); one != left.end(); ++one) {
       const Finding& finding = analysis_.findings[one->at];
       if (one == itself || !finding.host || !finding.wall_b) continue;
-      if (one->ms * one->trust < least) continue;
+      if (one->weight() < least) continue;
       if (!one->known) ask({&*one, 1});
-      if (one->ms * one->trust >= least && one->ms > 0) return one;
+      if (one->weight() >= least && one->ms > 0) return one;
     }
     return itself;
   }
@@ -433,14 +432,14 @@ class WallAsker {
   }
 
   // Each time what saves the most beyond those before it, the longer of equals. Once less waits for
-  // the host, more shows of all others, so these are asked again; else only what may be next is, as
-  // nothing else saves more than it did before.
+  // the host, more shows of all others, so these are asked again; else only what may be next is.
   void Order(const std::vector<std::optional<WayOut>>& best) {
     std::vector<Next> left;
     for (std::size_t i = 0; i < best.size(); ++i) {
       if (!best[i]) continue;
       const Finding& finding = analysis_.findings[i];
-      left.push_back({i, BestWall(finding)->ms.mid, false, TrustIn(finding)});
+      const double alone = BestWall(finding)->ms.mid;
+      left.push_back({i, alone, false, TrustIn(analysis_.wall, finding), alone});
     }
     analysis::DoneChanges done = simulation_.Done(given());
     const auto ask = [&](std::span<Next> some) {
@@ -457,8 +456,8 @@ class WallAsker {
     while (!left.empty()) {
       const auto most =
           std::max_element(left.begin(), left.end(), [&](const Next& a, const Next& b) {
-            const double x = a.ms * a.trust;
-            const double y = b.ms * b.trust;
+            const double x = a.weight();
+            const double y = b.weight();
             return x != y ? x < y
                           : analysis_.findings[a.at].time_ms < analysis_.findings[b.at].time_ms;
           });
@@ -475,8 +474,10 @@ class WallAsker {
       const Finding& finding = analysis_.findings[taken.at];
       const bool host = finding.host != nullptr || finding.tier == Tier::kFusion ||
                         Advises(finding.path_b, Advice::kPinnedCopies);
-      for (Next& next : left)
+      for (Next& next : left) {
         next.known = false;
+        next.ms = std::max(next.ms, next.alone);
+      }
       if (host) ask(left);
     }
     AskForHostThen(done);
