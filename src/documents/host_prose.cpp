@@ -216,8 +216,8 @@ std::string BatchSentence(const findings::Analysis& analysis) {
   return fmt::format(
       " For throughput, not latency: host time is per call, whatever the batch size. A larger "
       "batch "
-      "is almost free until the GPU takes as long as the host, at about {:.0f} times this one{}.",
-      *times, analysis.wall.low_without_recording ? " (sooner without the profiler)" : "");
+      "is almost free until the GPU takes as long as the host, at about {:.0f} times this one.",
+      *times);
 }
 
 // Whether most of the idle time lies in a part of the step that can be told.
@@ -464,9 +464,14 @@ std::optional<double> BatchTimes(const findings::Analysis& analysis) {
                          (analysis.workload[findings::WorkloadPart::kBatch].known() ||
                           analysis.base.count >= kCallsMin);
   if (!inference || !wall.known || wall.gpu_floor_ms <= 0) return {};
-  if (analysis.base.Percent(busy_ms) >= kBusyMax || wall.host_floor_ms < 2 * wall.gpu_floor_ms)
-    return {};
-  return wall.host_floor_ms / wall.gpu_floor_ms;
+  if (analysis.base.Percent(busy_ms) >= kBusyMax) return {};
+  // What recording cost the host is no room for a larger batch.
+  const double recorded_ms = wall.host_floor_ms;
+  const double host_ms =
+      wall.unrecorded_ms ? std::min(recorded_ms, wall.unrecorded_ms->low) : recorded_ms;
+  constexpr double kTimesLeast = 2;
+  if (host_ms < kTimesLeast * wall.gpu_floor_ms) return {};
+  return host_ms / wall.gpu_floor_ms;
 }
 
 }  // namespace jarvis::documents

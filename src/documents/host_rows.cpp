@@ -62,7 +62,8 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
     table->Row({"Median kernel", ThreeDigits(cause.kernel_us) + " µs"});
     table->Row({"Launches that find their stream idle", Pct(cause.idle_percent)});
     if (const auto times = BatchTimes(analysis))
-      table->Row({"Host time over GPU time", fmt::format("{:.0f} times", *times)});
+      table->Row({"Host time, without what recording costs, over GPU time",
+                  fmt::format("{:.0f} times", *times)});
   }
   if (cause.idle_ms > 0)
     table->Row({"GPU idle because of it", MsAndEach(analysis, IdleMs(analysis, cause))});

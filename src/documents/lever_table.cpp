@@ -241,7 +241,7 @@ const findings::Finding* InsteadOf(const findings::Analysis& analysis,
                                    const std::vector<ActionGroup>& groups,
                                    const findings::Finding& host,
                                    const findings::Finding& finding) {
-  if (finding.host != nullptr) return &host;
+  if (findings::SparesHost(finding)) return &host;
   const std::vector<trace::EventIndex> own = analysis.WorkOf(finding);
   for (const ActionGroup& group : groups) {
     std::vector<trace::EventIndex> same, others = analysis.WorkOf(*group.front());
@@ -292,7 +292,7 @@ FixRow BatchRow(const findings::Analysis& analysis, double times) {
                   "size",
                   BaseShare(analysis, MillisOf(analysis.base.balance.busy_ns())),
                   analysis.base.unit),
-      "latency stays the same",
+      "the latency of a pass stays about the same",
       fmt::format("about {:.0f} times the throughput with {:.0f} times the batch", times, times));
 }
 

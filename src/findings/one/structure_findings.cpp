@@ -15,6 +15,7 @@
 #include "findings/one/foreach_optimizer.h"
 #include "findings/one/loss_over_vocabulary.h"
 #include "findings/one/multi_kernel.h"
+#include "findings/one/passes_in_turn.h"
 #include "findings/one/product_kernels.h"
 #include "findings/one/repeated_inputs.h"
 #include "findings/one/repeated_work.h"
@@ -58,6 +59,7 @@ class TraceStructures {
     FindExpertLoops(calls_, context_, categories_, &out_);
     FindForeachOptimizer(calls_, context_, &categories_, &out_);
     FindSmallForGpu(calls_, context_, &out_);
+    FindPassesInTurn(calls_, context_, &out_);
     FindSparseProducts(calls_, &categories_, &out_);
     FindVocabularyLoss(calls_, &categories_, &out_);
     FindRepeatedWork(calls_, context_, &out_);
