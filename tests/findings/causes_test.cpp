@@ -67,6 +67,18 @@ TEST_CASE(
   CHECK(one.analysis.combined.savings_ms.high < 7.2);
 }
 
+TEST_CASE("autocast is no way out where products are a small part") {
+  TraceText text = Product("ampere_sgemm_128x64_tn", 7200, kSquare, "float");
+  // Six times as long in ops that autocast leaves in fp32.
+  text.OpWithKernel("aten::scatter_add_", 8000, 10, "scatter_gather_elementwise", 8020, 43200, 100,
+                    Shapes("[[1000000,256],[1000000,256]]", "float"));
+  const Analyzed one = Analyze(text, "A100-SXM4-80GB");
+  const Finding* finding = FindRule(one, Pattern::kTf32Off);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->change_b.has_value());
+  CHECK_FALSE(finding->change_a.has_value());
+}
+
 TEST_CASE("nearly TF32 off: TF32 kernels, other types, devices without such units") {
   const char* tf32 = "ampere_s1688gemm_128x128_tn";
   CHECK(FindRule(Analyze(Product(tf32, 1500, kSquare, "float"), "A100-SXM4-80GB"),

@@ -54,7 +54,13 @@ class CauseFinder {
  public:
   CauseFinder(const Calls& calls, const WorkContext& work,
               std::vector<CategoryAnalysis>* categories)
-      : calls_(calls), work_(work), out_(*categories), context_(calls, work, *categories) {}
+      : calls_(calls), work_(work), out_(*categories), context_(calls, work, *categories) {
+    for (const CategoryAnalysis& category : out_) {
+      const bool products = category.kind == Kind::kGemm || category.kind == Kind::kConvolution ||
+                            category.kind == Kind::kSdpa || category.kind == Kind::kMoe;
+      if (products) products_us_ += category.gpu_us;
+    }
+  }
 
   void Run() {
     for (CategoryAnalysis& category : out_) {
@@ -166,7 +172,10 @@ class CauseFinder {
                         "dense peak of " + platform->name};
     o->cause->b = target;
     // Half the bytes of fp32, and the same shares of a higher rate: never less than TF32 saves.
-    if (const auto bf16 = perf::PeakFor(*platform, "matrix_bf16")) {
+    // Where products are a small part, autocast's casts around all others take what they gain.
+    const bool many = products_us_ >= limits::kAutocastProducts / 100 * calls_.computation_us;
+    const auto bf16 = perf::PeakFor(*platform, "matrix_bf16");
+    if (bf16 && many) {
       o->cause->facts.push_back(NumberFact("bf16_peak", bf16->tflops, "TFLOPS/s"));
       Range more = SavedAtTensorRate(now, bf16->tflops, std::max(memory / 2, shortest));
       if (!sized) more.low = 0;
@@ -576,6 +585,7 @@ class CauseFinder {
 
   const Calls& calls_;
   const WorkContext& work_;
+  double products_us_ = 0;  // GPU time of all products
   std::vector<CategoryAnalysis>& out_;
   const CauseContext context_;
 };

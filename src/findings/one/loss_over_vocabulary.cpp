@@ -247,8 +247,8 @@ void FindVocabularyLoss(const Calls& calls, std::vector<CategoryAnalysis>* categ
     for (const EventIndex e : loss.gpu)
       loss.us += trace::MicrosOf(calls.events()[e].dur_ns);
     if (100 * loss.us < limits::kLossShare * calls.computation_us) continue;
-    // One softmax over logits as they are, in a forward pass alone, is what the way out does.
-    if (loss.backward == 0 && loss.copies == 0) continue;
+    // Without copies of the logits nothing says that any pass is one too many.
+    if (loss.copies == 0) continue;
     const double high = 1 - std::min(1.0, loss.LeastBytes() / loss.bytes);
     const double low = 1 - std::min(1.0, loss.MostBytes() / loss.bytes);
     if (high <= 0) continue;

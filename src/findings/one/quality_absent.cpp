@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t kPartsTold = 5;
 // A flag or one number: what a program asks the GPU for on its way, and no result of a batch.
 constexpr double kSingleValueBytes = 16;
+// Whoever reads so many of them a step reads its results one by one.
+constexpr double kValuesOfResult = 8;
 
 class AbsentParts {
  public:
@@ -67,8 +69,10 @@ class AbsentParts {
     const CopyGroup* results = CopiesOf(CopyDirection::kToHost);
     const bool inputs = CopiesOf(CopyDirection::kToDevice) != nullptr;
     // What a server reads back of one request is a single value, too.
+    const double count = results == nullptr ? 0 : static_cast<double>(results->count);
     const bool single = results != nullptr && results->bytes && !in_.context.IsServer() &&
-                        *results->bytes <= kSingleValueBytes * static_cast<double>(results->count);
+                        in_.base.Each(count) < kValuesOfResult &&
+                        *results->bytes <= kSingleValueBytes * count;
     // Training reads back a loss at most.
     const bool back = MakesGradients() || (results != nullptr && !single);
     if (!inputs && !back) {

@@ -165,6 +165,8 @@ constexpr Threshold kThresholds[] = {
      "where the host binds its part goes first from"},
     {"replay_idle", kReplayIdle, "% of steps", "idle time around replays is told from"},
     {"expert_share", kExpertShare, "% of compute time", "experts cut over ranks are told from"},
+    {"autocast_products", kAutocastProducts, "% of compute time",
+     "GEMMs, convolutions and attention, from which on autocast is advised where TF32 is off"},
     {"loss_share", kLossShare, "% of compute time", "passes over logits are told from"},
     {"section_alone", kSectionAlone, "% of steps", "host work without a way out is told from"},
     {"repeats", kRepeats, "calls", "a parameter's cast is repeated from"},

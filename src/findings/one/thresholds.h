@@ -218,11 +218,12 @@ inline constexpr double kPassesMin = 3;         // equal passes of one step that
 inline constexpr double kRepeatedElements = 65536;  // of a tensor that is repeated over a batch
 inline constexpr double kEasierWay =
     0.6;  // of the most saving: where the host binds its part goes first
-inline constexpr double kReplayIdle = 2;    // percent of a step: idle time around replays
-inline constexpr double kExpertShare = 10;  // percent of compute time in experts that are cut
-inline constexpr double kLossShare = 2;     // percent of compute time in passes over logits
-inline constexpr double kSectionAlone = 5;  // percent of a step: host work without a way out
-inline constexpr double kRepeats = 4;       // calls from which a parameter's cast is repeated
+inline constexpr double kReplayIdle = 2;         // percent of a step: idle time around replays
+inline constexpr double kExpertShare = 10;       // percent of compute time in experts that are cut
+inline constexpr double kAutocastProducts = 15;  // percent of compute time in GEMMs and the like
+inline constexpr double kLossShare = 2;          // percent of compute time in passes over logits
+inline constexpr double kSectionAlone = 5;       // percent of a step: host work without a way out
+inline constexpr double kRepeats = 4;            // calls from which a parameter's cast is repeated
 
 // One row per limit, for people: its key, value, unit and what depends on it.
 struct Threshold {
