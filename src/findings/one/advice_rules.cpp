@@ -291,6 +291,19 @@ bool IsLibraryFrame(std::string_view name) {
                      [&](std::string_view library) { return name.starts_with(library); });
 }
 
+// NumPy's own work on whole arrays: torch has the same, on the GPU.
+bool IsArrayOp(std::string_view name) {
+  constexpr std::string_view kOps[] = {"argmax", "argmin", "argsort", "sort",     "unique",
+                                       "mean",   "sum",    "max",     "min",      "cumsum",
+                                       "where",  "dot",    "matmul",  "bincount", "histogram"};
+  constexpr std::string_view kMethod = "<built-in method ";
+  if (!name.starts_with(kMethod) || name.find("numpy") == std::string_view::npos) return false;
+  const std::string_view method = name.substr(kMethod.size());
+  return std::any_of(std::begin(kOps), std::end(kOps), [&](std::string_view op) {
+    return method.starts_with(op) && method.substr(op.size()).starts_with(" of ");
+  });
+}
+
 }  // namespace
 
 bool IsDecoding(const std::string& name) {
@@ -327,6 +340,7 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
   if (!out.empty() || names.empty()) return out;
   const std::string& leading = names.front();
   if (leading.starts_with("aten::")) return {Advice::kHostOpsToDevice};
+  if (section.after_copy_back && IsArrayOp(leading)) return {Advice::kHostOpsToDevice};
   if (AnyName({leading}, {"named_modules", "named_parameters", "named_children", "named_buffers"}))
     return {Advice::kOnceOutside};
   if (IsLibraryFrame(leading)) return {};

@@ -42,6 +42,7 @@ struct HostSectionNames {
   std::vector<std::string> names;  // frames with their files, ops, runtime calls; the longest first
   bool loading = false;            // inside a data loader
   bool unrecorded = false;         // for most of the time no event is recorded
+  bool after_copy_back = false;    // it follows a copy to the host
 };
 // What makes the next batch come earlier, by the loader that the trace has.
 Advice LoaderAdvice(const WorkContext& context);

@@ -6,6 +6,9 @@
 #include <memory>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "analysis/align/graph_capture.h"
 #include "base/number_text.h"
 #include "findings/one/advice_rules.h"
@@ -173,7 +176,8 @@ class HostFindingMaker {
       cause.changes = {analysis::ScaleHost{StretchesOf(group.stretches), 0}};
       if (!Matters(cause.idle_ms) || IsEdge(group)) continue;
       if (group.loading) Loading(&cause);
-      HostSectionNames section{{}, group.loading, 2 * group.nothing_ms > group.total_ms};
+      HostSectionNames section{
+          {}, group.loading, 2 * group.nothing_ms > group.total_ms, group.after_copy_back};
       for (const SectionWork& work : group.work)
         section.names.push_back(work.name);
       std::vector<Advice> advice = AdviceForHostSection(e_.context, section);
@@ -198,7 +202,9 @@ class HostFindingMaker {
           group.loading ? Pattern::kDataLoading : Pattern::kHostSection, std::move(advice),
           std::move(cause));
       if (unrecorded && e_.context.masks) SayMasks(&out_.back());
+      SayWhen(group, &out_.back().path_a);
       if (group.loading) SayWorkers(&out_.back());
+      if (group.loading) SayTransforms(&out_.back());
     }
   }
 
@@ -214,6 +220,36 @@ class HostFindingMaker {
       if (remedy.advice != Advice::kPrefetchData) continue;
       remedy.facts.push_back({"needed", needed, {}});
       remedy.facts.push_back({"workers", static_cast<std::int64_t>(workers), {}});
+    }
+  }
+
+  // Work on what goes to the GPU, or on what came from it.
+  static void SayWhen(const SectionGroup& group, std::vector<Remedy>* ways) {
+    const bool input = group.before_copy_in && !group.after_copy_back;
+    for (Remedy& remedy : *ways) {
+      if (remedy.advice != Advice::kHostOpsToDevice) continue;
+      remedy.facts.push_back({"when",
+                              input ? "after the upload, which moves the data as they were read"
+                                    : "before the result is copied to the CPU",
+                              "words"});
+    }
+  }
+
+  // Transforms by torch's ops on the host: the GPU has them as well.
+  static void SayTransforms(Finding* finding) {
+    constexpr double kGoodPart = 0.25;  // of the loading
+    std::vector<std::string> ops;
+    double ms = 0;
+    for (const HostPlace& place : finding->host->places) {
+      if (!place.name.starts_with("aten::") || place.name == "aten::copy_") continue;
+      ms += place.ms;
+      ops.push_back("`" + place.name + "`");
+    }
+    if (ms < kGoodPart * finding->host->total_ms) return;
+    std::string words = fmt::format("{}", fmt::join(ops, ", "));
+    for (Remedy& remedy : finding->path_b) {
+      if (remedy.advice == Advice::kLoaderWorkers || remedy.advice == Advice::kPrefetchData)
+        remedy.facts.push_back({"transforms", words, "words"});
     }
   }
 

@@ -1,0 +1,85 @@
+// What the host does while the GPU is idle, and what of it the GPU can do.
+#include <algorithm>
+#include <string_view>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "support/analyzed.h"
+
+namespace jarvis::findings {
+namespace {
+
+using testing::Analyze;
+using testing::Analyzed;
+using testing::TraceText;
+
+const Finding& SectionOf(const Analyzed& one, std::string_view subject) {
+  const Finding* finding = one.Find("cpu_idle", subject);
+  REQUIRE(finding != nullptr);
+  return *finding;
+}
+
+bool MovesToGpu(const Analyzed& one) {
+  return std::ranges::any_of(SectionOf(one, "host_section").path_a, [](const Remedy& remedy) {
+    return remedy.advice == Advice::kHostOpsToDevice;
+  });
+}
+
+// Ten steps: 1 ms of GPU work, its result copied back, then 2 ms of `work` on the host.
+TraceText AfterCopyBack(std::string_view work, bool copied) {
+  TraceText text;
+  int id = 0;
+  for (int step = 0; step < 10; ++step) {
+    const double at = 4000.0 * step;
+    text.Annotation(fmt::format("ProfilerStep#{}", step), at, 3990);
+    text.OpWithKernel("aten::mm", at + 1, 10, "k", at + 12, 988, ++id);
+    if (copied) {
+      text.Runtime("cudaMemcpyAsync", at + 20, 1020, ++id);
+      text.Memcpy("Memcpy DtoH (Device -> Pageable)", at + 1001, 30, id);
+    }
+    text.Python(work, at + 1100, 2000);
+  }
+  return text;
+}
+
+TEST_CASE("array work on results that were copied back can stay on the GPU") {
+  constexpr std::string_view kArgmax = "<built-in method argmax of numpy.ndarray object at 0x7f01>";
+  const Analyzed one = Analyze(AfterCopyBack(kArgmax, true));
+  CHECK(MovesToGpu(one));
+  // The program's own code, and arrays that never were on the GPU, are not moved there.
+  const Analyzed own = Analyze(AfterCopyBack("env.py(12): step", true));
+  CHECK_FALSE(MovesToGpu(own));
+  const Analyzed apart = Analyze(AfterCopyBack(kArgmax, false));
+  CHECK_FALSE(MovesToGpu(apart));
+}
+
+// Ten batches that the main process makes by torch's ops, or by code of its own.
+TraceText LoadedBatches(bool ops) {
+  TraceText text;
+  for (int i = 0; i < 10; ++i) {
+    const double at = 3000.0 * i;
+    text.OpWithKernel("aten::mm", at, 10, "k", at + 12, 988, i + 1);
+    text.Annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", at + 1001, 1990);
+    text.Python("torch/utils/data/_utils/fetch.py(49): fetch", at + 1002, 1980);
+    if (ops) text.Op("aten::normal_", at + 1100, 1500);
+  }
+  return text;
+}
+
+TEST_CASE("transforms by torch's ops in the loader can run on the GPU") {
+  const auto tells = [](const Analyzed& one) {
+    const Finding& finding = SectionOf(one, "data_loading");
+    return std::ranges::any_of(finding.path_b, [](const Remedy& remedy) {
+      return std::ranges::any_of(remedy.facts,
+                                 [](const Fact& fact) { return fact.key == "transforms"; });
+    });
+  };
+  CHECK_FALSE(tells(Analyze(LoadedBatches(false))));
+  TraceText text = LoadedBatches(true);
+  text.Annotation("Optimizer.step#SGD.step", 1, 5);
+  CHECK(tells(Analyze(text)));
+}
+
+}  // namespace
+}  // namespace jarvis::findings
