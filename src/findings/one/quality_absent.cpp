@@ -18,8 +18,9 @@ namespace {
 constexpr std::size_t kPartsTold = 5;
 // A flag or one number: what a program asks the GPU for on its way, and no result of a batch.
 constexpr double kSingleValueBytes = 16;
-// Whoever reads so many of them a step reads its results one by one.
-constexpr double kValuesOfResult = 8;
+// Whoever reads so many of them a step reads its results one by one. Loops over experts read how
+// many rows each has, which is fewer.
+constexpr double kValuesOfResult = 100;
 
 class AbsentParts {
  public:
