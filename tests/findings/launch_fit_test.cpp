@@ -113,6 +113,30 @@ TEST_CASE("the compiler leaves a library's loop of launches as it is, a graph do
   CHECK(GraphOf(*LateLaunches(few))->advice == Advice::kCompileGraphs);
 }
 
+TEST_CASE("a step takes no longer without what recording costs, and the more ops the less") {
+  const auto part_of = [](const Analyzed& one) {
+    const WallBase& wall = one.analysis.wall;
+    REQUIRE(wall.unrecorded_ms.has_value());
+    CHECK(wall.unrecorded_ms->low > 0);
+    CHECK(wall.unrecorded_ms->low < wall.wall_ms);
+    CHECK(wall.unrecorded_ms->low <= wall.unrecorded_ms->mid);
+    CHECK(wall.unrecorded_ms->mid <= wall.unrecorded_ms->high);
+    CHECK(wall.unrecorded_ms->high <= wall.wall_ms);
+    return wall.unrecorded_ms->low / wall.wall_ms;
+  };
+  const auto rows = [](int, int) { return 64; };
+  TraceText text = FitSteps(rows);
+  const double few = part_of(Analyze(text));
+  // The same launches, each inside two ops more.
+  for (int step = 0; step < kFitSteps; ++step) {
+    for (int op = 0; op < kFitOps; ++op) {
+      const double at = 3200.0 * step + 10 + 50.0 * op;
+      text.Op("aten::matmul", at - 1, 42).Op("aten::linear", at - 2, 44);
+    }
+  }
+  CHECK(part_of(Analyze(text)) < few);
+}
+
 const Finding* TooSmall(const Analyzed& one) {
   const auto& all = one.analysis.findings;
   const auto found = std::ranges::find_if(

@@ -499,8 +499,10 @@ class HostFindingMaker {
         remedy.advice = Advice::kGpuGraphs;
       if (remedy.advice != Advice::kCompileGraphs && remedy.advice != Advice::kGpuGraphs) continue;
       // For the model compiled and for the step captured: which of them it is may change later.
+      const bool more = remedy.advice == Advice::kGpuGraphs && !text.before.empty();
+      const std::string then = more ? "" : "then ";
       if (!fit.sizes.empty() && !e_.context.generates)
-        remedy.facts.push_back({"pad", "pad inputs to a few sizes, then ", "words"});
+        remedy.facts.push_back({"pad", "pad inputs to a few sizes, " + then, "words"});
       if (!text.before.empty()) remedy.facts.push_back({"before", text.before, "words"});
       remedy.facts.push_back({"capture", text.step, "words"});
       remedy.facts.push_back({"compiled", text.model, "words"});

@@ -38,8 +38,8 @@ struct WallBase {
   double host_then_ms = 0;
   // Low ends of ranges are what is left if recording cost the host all that it may have.
   bool low_without_recording = false;
-  // wall_ms without what recording cost the host, at its most (low) and at its least (high); absent:
-  // it cost nothing that is known.
+  // wall_ms without what recording cost the host, at its most (low) and at its least (high);
+  // absent: it cost nothing that is known.
   std::optional<Range> unrecorded_ms;
   // What savings are beyond: the profiler's pauses, first calls, work launched before the
   // recording. Null: not known.
