@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "base/job.h"
 #include "findings/one/shapes.h"
 #include "findings/one/structure_maker.h"
+#include "trace/by_name.h"
 
 namespace jarvis::findings {
 namespace {
@@ -46,7 +48,7 @@ class PassesFinder {
         tree_(calls.trace.tree()),
         units_(session::FramesOf(calls.trace, Job()).value()->frames.base.host_units),
         names_(events_) {
-    Read(calls.trace.attribution().timeline);
+    if (MayHavePasses()) Read(calls.trace.attribution().timeline);
   }
 
   // What the passes after the first take of the host, and how many there are in a unit.
@@ -83,6 +85,34 @@ class PassesFinder {
   }
 
  private:
+  // Whether some op that takes an input runs as often in a unit as passes would: most recordings
+  // have none, and their launches need not be read.
+  bool MayHavePasses() const {
+    trace::ByName<bool> may_take(events_, [](std::string_view name) {
+      return name == "aten::embedding" || name.find("conv") != std::string_view::npos;
+    });
+    std::map<std::pair<StringId, StringId>, bool> takes;
+    std::map<std::pair<std::size_t, std::pair<StringId, StringId>>, std::size_t> runs;
+    for (const EventIndex e : tree_.preorder()) {
+      if (events_[e].kind != trace::EventKind::kCpuOp || !may_take.Of(e)) continue;
+      const std::pair op(events_[e].name, events_.args_of(e).dims);
+      const auto [known, added] = takes.try_emplace(op, false);
+      if (added) known->second = TakesInput(op);
+      if (!known->second) continue;
+      if (const auto unit = UnitAt(events_[e].ts_ns)) ++runs[{*unit, op}];
+    }
+    return std::any_of(runs.begin(), runs.end(), [](const auto& one) {
+      return one.second >= kPassesLeast && one.second <= kPassesMost;
+    });
+  }
+
+  std::optional<std::size_t> UnitAt(std::int64_t at) const {
+    const auto after = std::partition_point(
+        units_.begin(), units_.end(), [&](const auto& unit) { return unit.host.start <= at; });
+    if (after == units_.begin() || at >= (after - 1)->host.end) return std::nullopt;
+    return static_cast<std::size_t>(after - 1 - units_.begin());
+  }
+
   // By unit and thread.
   template <typename Timeline>
   void Read(const Timeline& timeline) {
@@ -90,13 +120,11 @@ class PassesFinder {
       const EventIndex launch = tree_.parent(gpu);
       if (launch == kNoEvent || events_[gpu].kind != trace::EventKind::kKernel) continue;
       const std::int64_t at = events_[launch].ts_ns;
-      const auto after = std::partition_point(
-          units_.begin(), units_.end(), [&](const auto& unit) { return unit.host.start <= at; });
-      if (after == units_.begin() || at >= (after - 1)->host.end) continue;
+      const auto unit = UnitAt(at);
+      if (!unit) continue;
       const EventIndex op = analysis::CallingOp(events_, tree_, launch, &names_);
       if (op == kNoEvent) continue;
-      const auto unit = static_cast<std::size_t>(after - 1 - units_.begin());
-      launches_[{unit, events_[launch].track}].push_back(
+      launches_[{*unit, events_[launch].track}].push_back(
           {{events_[op].name, events_.args_of(op).dims}, op, at});
     }
     for (auto& [place, launches] : launches_) {

@@ -476,7 +476,7 @@ class WallAsker {
                         Advises(finding.path_b, Advice::kPinnedCopies);
       for (Next& next : left) {
         next.known = false;
-        next.ms = std::max(next.ms, next.alone);
+        if (SparesHost(analysis_.findings[next.at])) next.ms = std::max(next.ms, next.alone);
       }
       if (host) ask(left);
     }
