@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "findings/one/host_units.h"
 #include "findings/one/multi_kernel.h"
 #include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"
@@ -45,11 +46,9 @@ std::vector<std::int64_t> FirstKernels(const HostEvidence& e) {
   std::vector<std::int64_t> first(units.size(), std::numeric_limits<std::int64_t>::max());
   for (const analysis::Launch& launch : e.host.launches.all()) {
     if (!launch.kernel) continue;
-    auto unit = std::partition_point(units.begin(), units.end(), [&](const auto& one) {
-      return one.host.start <= launch.call_ns;
-    });
-    if (unit == units.begin()) continue;
-    auto& at = first[static_cast<std::size_t>(unit - units.begin()) - 1];
+    const analysis::FoundStep* unit = UnitBegunBy(units, launch.call_ns);
+    if (unit == nullptr) continue;
+    auto& at = first[static_cast<std::size_t>(unit - units.data())];
     at = std::min(at, launch.call_ns);
   }
   return first;
@@ -112,10 +111,9 @@ BatchUploads::BatchUploads(const HostEvidence& e) {
       const auto upload = UploadOf(e, call);
       if (!upload) continue;
       const std::int64_t at = e.trace.events()[call].ts_ns;
-      auto unit = std::partition_point(units.begin(), units.end(),
-                                       [&](const auto& one) { return one.host.start <= at; });
-      if (unit == units.begin()) continue;
-      const bool begins = at < first[static_cast<std::size_t>(unit - units.begin()) - 1];
+      const analysis::FoundStep* unit = UnitBegunBy(units, at);
+      if (unit == nullptr) continue;
+      const bool begins = at < first[static_cast<std::size_t>(unit - units.data())];
       if (begins) {
         waits_.insert(call);
         rows.insert(upload->rows);

@@ -195,10 +195,7 @@ void FindForeachOptimizer(const Calls& calls, const WorkContext& context,
   f.change_b = std::move(f.change_a);
   f.path_a.clear();
   f.change_a.reset();
-  std::vector<bool> own(calls.events().size());
-  for (const EventIndex e : gpu)
-    own[e] = true;
-  ClaimOperations(calls.events(), own, categories);
+  ClaimOperations(calls.events(), Marked(gpu, calls.events().size()), categories);
   out->push_back(std::move(f));
 }
 

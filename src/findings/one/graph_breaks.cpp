@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "findings/one/host_units.h"
+
 namespace jarvis::findings {
 namespace {
 
@@ -49,11 +51,8 @@ EventIndex GraphBreaks::Outermost(EventIndex part) const {
 
 bool GraphBreaks::InSamePass(EventIndex part, EventIndex next, std::int64_t wait_ns) const {
   if (Outermost(part) == Outermost(next)) return true;
-  auto unit = std::partition_point(units_.begin(), units_.end(),
-                                   [&](const auto& one) { return one.host.start <= wait_ns; });
-  if (unit == units_.begin()) return false;
-  --unit;
-  return events_[next].ts_ns < unit->host.end;
+  const analysis::FoundStep* unit = UnitBegunBy(units_, wait_ns);
+  return unit != nullptr && events_[next].ts_ns < unit->host.end;
 }
 
 std::optional<Interval<std::int64_t>> GraphBreaks::At(EventIndex wait) const {

@@ -13,6 +13,7 @@
 #include "analysis/frames/base_of_time.h"
 #include "analysis/host/host_names.h"
 #include "analysis/host/synchronisations.h"
+#include "findings/one/host_units.h"
 #include "findings/one/shapes.h"
 
 namespace jarvis::findings {
@@ -61,10 +62,8 @@ class FitReader {
 
  private:
   void Add(const analysis::Launch& launch) {
-    const auto after = std::partition_point(units_.begin(), units_.end(), [&](const auto& unit) {
-      return unit.host.start <= launch.call_ns;
-    });
-    if (after == units_.begin() || launch.call_ns >= (after - 1)->host.end) return;
+    const analysis::FoundStep* unit = UnitAt(units_, launch.call_ns);
+    if (unit == nullptr) return;
     ++launches_;
     const EventIndex op = analysis::CallingOp(events_, tree_, launch.call, &names_);
     if (op == kNoEvent) return;
@@ -72,7 +71,7 @@ class FitReader {
     const StringId dims = events_.args_of(op).dims;
     if (dims == kNoString) return;
     ++sized_;
-    LaunchedStep& step = steps_[static_cast<std::size_t>(after - 1 - units_.begin())];
+    LaunchedStep& step = steps_[static_cast<std::size_t>(unit - units_.data())];
     ++step.ops[{events_[op].name, dims}];
     ++step.launches;
   }

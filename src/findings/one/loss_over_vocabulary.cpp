@@ -252,10 +252,7 @@ void FindVocabularyLoss(const Calls& calls, std::vector<CategoryAnalysis>* categ
     const double high = 1 - std::min(1.0, loss.LeastBytes() / loss.bytes);
     const double low = 1 - std::min(1.0, loss.MostBytes() / loss.bytes);
     if (high <= 0) continue;
-    std::vector<bool> own(calls.events().size(), false);
-    for (const EventIndex e : loss.gpu)
-      own[e] = true;
-    ClaimOperations(calls.events(), own, categories);
+    ClaimOperations(calls.events(), Marked(loss.gpu, calls.events().size()), categories);
     out->push_back(
         StructureFinding(calls, Pattern::kLossOverVocabulary, "Loss", "from the logits to the loss",
                          std::move(loss.gpu), {low, (low + high) / 2, high},

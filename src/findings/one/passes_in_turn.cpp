@@ -11,6 +11,7 @@
 #include "analysis/host/host_names.h"
 #include "analysis/host/synchronisations.h"
 #include "base/job.h"
+#include "findings/one/host_units.h"
 #include "findings/one/shapes.h"
 #include "findings/one/structure_maker.h"
 #include "trace/by_name.h"
@@ -99,18 +100,17 @@ class PassesFinder {
       const auto [known, added] = takes.try_emplace(op, false);
       if (added) known->second = TakesInput(op);
       if (!known->second) continue;
-      if (const auto unit = UnitAt(events_[e].ts_ns)) ++runs[{*unit, op}];
+      if (const auto unit = PlaceOfUnit(events_[e].ts_ns)) ++runs[{*unit, op}];
     }
     return std::any_of(runs.begin(), runs.end(), [](const auto& one) {
       return one.second >= kPassesLeast && one.second <= kPassesMost;
     });
   }
 
-  std::optional<std::size_t> UnitAt(std::int64_t at) const {
-    const auto after = std::partition_point(
-        units_.begin(), units_.end(), [&](const auto& unit) { return unit.host.start <= at; });
-    if (after == units_.begin() || at >= (after - 1)->host.end) return std::nullopt;
-    return static_cast<std::size_t>(after - 1 - units_.begin());
+  std::optional<std::size_t> PlaceOfUnit(std::int64_t host_ns) const {
+    const analysis::FoundStep* unit = UnitAt(units_, host_ns);
+    if (unit == nullptr) return std::nullopt;
+    return static_cast<std::size_t>(unit - units_.data());
   }
 
   // By unit and thread.
@@ -120,7 +120,7 @@ class PassesFinder {
       const EventIndex launch = tree_.parent(gpu);
       if (launch == kNoEvent || events_[gpu].kind != trace::EventKind::kKernel) continue;
       const std::int64_t at = events_[launch].ts_ns;
-      const auto unit = UnitAt(at);
+      const auto unit = PlaceOfUnit(at);
       if (!unit) continue;
       const EventIndex op = analysis::CallingOp(events_, tree_, launch, &names_);
       if (op == kNoEvent) continue;

@@ -306,10 +306,7 @@ void FindSparseProducts(const Calls& calls, std::vector<CategoryAnalysis>* categ
       StructureCount("columns", static_cast<std::size_t>(largest->sum.edges.columns)),
       StructureCount("rows", static_cast<std::size_t>(largest->sum.rows))};
   if (backward > 0) facts.push_back(StructureCount("backward", backward));
-  std::vector<bool> own(calls.events().size(), false);
-  for (const EventIndex e : gpu)
-    own[e] = true;
-  ClaimOperations(calls.events(), own, categories);
+  ClaimOperations(calls.events(), Marked(gpu, calls.events().size()), categories);
   out->push_back(
       StructureFinding(calls, Pattern::kSparseProduct, "Sparse product", "gather, scale and add",
                        std::move(gpu), {low, (low + high) / 2, high},

@@ -33,14 +33,6 @@ namespace {
 using trace::EventIndex;
 using trace::kNoEvent;
 
-// By event: is it one of these?
-std::vector<bool> Marked(const std::vector<EventIndex>& some, std::size_t events) {
-  std::vector<bool> marked(events, false);
-  for (const EventIndex e : some)
-    marked[e] = true;
-  return marked;
-}
-
 class TraceStructures {
  public:
   TraceStructures(const Calls& calls, const WorkContext& context,
@@ -379,6 +371,13 @@ void LeaveOutChains(const trace::EventStore& events, const std::vector<EventInde
 }
 
 }  // namespace
+
+std::vector<bool> Marked(const std::vector<EventIndex>& some, std::size_t events) {
+  std::vector<bool> marked(events, false);
+  for (const EventIndex e : some)
+    marked[e] = true;
+  return marked;
+}
 
 void ClaimOperations(const trace::EventStore& events, const std::vector<bool>& own,
                      std::vector<CategoryAnalysis>* categories) {

@@ -16,6 +16,9 @@ Finding StructureFinding(const Calls& calls, Pattern rule, const char* name, std
                          std::vector<trace::EventIndex> gpu, const Range& part, Target target,
                          std::vector<Fact> facts);
 
+// By event: is it one of these?
+std::vector<bool> Marked(const std::vector<trace::EventIndex>& some, std::size_t events);
+
 // Operations of which `own` (by event) holds most of the time are claimed (Operation::claimed).
 void ClaimOperations(const trace::EventStore& events, const std::vector<bool>& own,
                      std::vector<CategoryAnalysis>* categories);

@@ -11,6 +11,7 @@
 #include "findings/one/advice_rules.h"
 #include "findings/one/batch_uploads.h"
 #include "findings/one/graph_breaks.h"
+#include "findings/one/host_units.h"
 #include "findings/one/multi_kernel.h"
 #include "findings/one/thresholds.h"
 
@@ -209,11 +210,8 @@ class PlaceFinder {
   bool IsAmid(EventIndex call) const {
     constexpr std::size_t kGoesOn = 10;
     const auto& units = e_.frames.frames.base.host_units;
-    auto unit = std::partition_point(units.begin(), units.end(), [&](const auto& one) {
-      return one.host.start <= events_[call].ts_ns;
-    });
-    if (unit == units.begin()) return false;
-    --unit;
+    const analysis::FoundStep* unit = UnitBegunBy(units, events_[call].ts_ns);
+    if (unit == nullptr) return false;
     const auto at = [&](std::int64_t ns) {
       return std::lower_bound(launches_.begin(), launches_.end(), ns);
     };
