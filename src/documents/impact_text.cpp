@@ -6,6 +6,8 @@
 #include "documents/base_text.h"
 #include "documents/lever_table.h"
 #include "documents/markdown_text.h"
+#include "documents/saving_base.h"
+#include "findings/one/wall_classes.h"
 #include "findings/one/wall_plan.h"
 #include "phrases/ids/impact.h"
 #include "phrases/phrase.h"
@@ -56,7 +58,7 @@ std::string WallSentence(const findings::Analysis& analysis, const findings::Fin
   return Say(phrases::impact::kWall,
              {{"saving", AfterRange(analysis, *best)},
               {"per_unit", UnitPhrase(analysis)},
-              {"share", AfterShare(analysis, *best)},
+              {"share", AfterShare(analysis, finding)},
               {"of_base", OfSavingBase(analysis)},
               {"others", finding.global_rank > 1},
               {"place", later ? PlaceOf(analysis, finding.shows_after) : std::string()}});
@@ -70,13 +72,16 @@ std::string BoundSentence(const findings::Analysis& analysis, const findings::Fi
   if (analysis.cpu) return MeasuredBound(analysis, bound_ms);
   if (bound_ms < kNothing * wall.wall_ms) return Say(phrases::impact::kNothingWhileHostBound);
   const bool host = HostSetsPaceAfter(analysis, bound_ms);
+  const std::vector<findings::Remedy>& path = findings::ExchangePath(finding);
+  const bool balances = !path.empty() && path.front().advice == findings::Advice::kBalanceExchange;
   // An action that leaves a part hides nothing.
   const double joint_ms = bound_ms < *finding.bound_ms ? 0 : finding.joint_ms.value_or(0);
   return Say(host && joint_ms > 0 ? phrases::impact::kBoundByHost : phrases::impact::kBound,
              {{"saving", EachMs(analysis, bound_ms)},
               {"per_unit", UnitPhrase(analysis)},
               {"share", SavingShare(analysis, bound_ms)},
-              {"whole", bound_ms == *finding.bound_ms},
+              {"waiting", balances},
+              {"whole", !balances && bound_ms == *finding.bound_ms},
               {"host", EachMs(analysis, wall.host_floor_ms)},
               {"joint", joint_ms > bound_ms ? EachMs(analysis, joint_ms) : std::string()}}) +
          " " + Say(phrases::impact::kWaitingUnknown);

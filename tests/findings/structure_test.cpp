@@ -399,10 +399,18 @@ TEST_CASE("ways for communication fit to what is exposed") {
   const Ways balanced = WaysForCommunication(context, waiting);
   REQUIRE(balanced.a.size() == 2);
   CHECK(balanced.a.front().advice == Advice::kBalanceExchange);
+  // An engine has settings for both.
   context.engine = Engine::kSglang;
-  CHECK(Has(WaysForCommunication(context, replayed).b, Advice::kOverlapMicroBatchesSglang));
+  context.switches = SwitchesOf("SGLang, DeepEP");
+  REQUIRE(context.switches != nullptr);
+  const Ways settings = WaysForCommunication(context, waiting);
+  CHECK(settings.a.empty());
+  REQUIRE(settings.b.size() == 2);
+  CHECK(settings.b.front().advice == Advice::kBalanceExchange);
+  CHECK(Has(settings.b, Advice::kOverlapMicroBatches));
   CHECK_FALSE(Has(WaysForCommunication(context, {"allreduce", false, true}).b,
-                  Advice::kOverlapMicroBatchesSglang));
+                  Advice::kOverlapMicroBatches));
+  CHECK(SwitchesOf("DeepEP, transformers") == nullptr);
   context = {};
   const Ways own = WaysForCommunication(context, {"allreduce", false, true});
   CHECK(Has(own.a, Advice::kFuseAllReduce));

@@ -127,6 +127,7 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
   const std::string_view frameworks = workload[WorkloadPart::kFramework].value;
   const std::string_view family = workload[WorkloadPart::kFamily].value;
   context->engine = EngineOf(frameworks);
+  context->switches = SwitchesOf(frameworks);
   // "Mask decoder" is none: what generates text is called so as a whole.
   context->causal = family.find("decoder-only") != family.npos ||
                     family.find("experts decoder") != family.npos ||

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "findings/one/engine_switches.h"
 #include "perf/platform.h"
 #include "session/loaded_trace.h"
 #include "trace/how_to_record.h"
@@ -26,6 +27,7 @@ struct WorkContext {
   bool foreach_optimizer = false;
   std::uint64_t sync_calls = 0;  // of runtime calls below ops that wait for the GPU
   Engine engine = Engine::kNone;
+  const EngineSwitches* switches = nullptr;  // of an engine that has them; null: none is known
   bool amd = false;         // ROCm: by the platform, else by the names of runtime calls
   bool causal = false;      // attention may be meant to be causal: text, no images
   bool bucketed = false;    // DDP or FSDP: gradients are reduced in buckets beside backward work

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "findings/one/engine_switches.h"
 #include "tools/ranks/rank_workload.h"
 #include "tools/ranks/transfer_paths.h"
 
@@ -31,20 +32,8 @@ bool HasMark(const JobView& job, std::string_view part) {
 }
 
 std::string EngineSwitch(const JobView& job, EngineFeature feature) {
-  struct Engine {
-    const char* part;  // of what is known of the workload
-    const char* name;
-    const char* two_batches;
-    const char* balance_experts;
-  };
-  static constexpr Engine kEngines[] = {
-      {"vllm", "vLLM", "`--enable-dbo`", "`--enable-eplb`"},
-      {"sglang", "SGLang", "`--enable-two-batch-overlap`",
-       "`--enable-eplb --ep-num-redundant-experts N`"},
-      {"lightllm", "LightLLM", "`--enable_decode_microbatch_overlap`",
-       "`--auto_update_redundancy_expert`"}};
-  for (const Engine& engine : kEngines) {
-    if (SpeaksOf(job, engine.part))
+  for (const findings::EngineSwitches& engine : findings::AllEngineSwitches()) {
+    if (SpeaksOf(job, engine.key))
       return fmt::format(
           " ({} {})", engine.name,
           feature == EngineFeature::kTwoBatches ? engine.two_batches : engine.balance_experts);
