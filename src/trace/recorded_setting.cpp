@@ -37,10 +37,14 @@ std::optional<std::string> SettingIn(simdjson::dom::element value, std::string_v
 std::optional<std::string> RecordedSetting(const Metadata& metadata, std::string_view name) {
   simdjson::dom::parser parser;
   for (const TopLevelValue& value : metadata.values) {
-    // Most members are short: parsed are those alone that hold the name.
-    if (value.json.find(name) == std::string::npos) continue;
+    // Most members are short: parsed are those alone that are it or hold the name.
+    const bool itself = value.key == name;
+    if (!itself && value.json.find(name) == std::string::npos) continue;
     simdjson::dom::element element;
     if (ParseDom(&parser, value.json, &element)) continue;
+    std::string_view text;
+    if (itself && !element.get_string().get(text) && text.size() <= kSettingLengthMax)
+      return std::string(text);
     if (auto found = SettingIn(element, name, 0)) return found;
   }
   return {};
