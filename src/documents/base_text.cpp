@@ -14,6 +14,7 @@
 #include "documents/iteration_text.h"
 #include "documents/limits_text.h"
 #include "documents/markdown_text.h"
+#include "documents/saving_base.h"
 #include "findings/one/wall_plan.h"
 #include "phrases/ids/base.h"
 #include "phrases/phrase.h"
@@ -23,27 +24,13 @@
 namespace jarvis::documents {
 namespace {
 
-constexpr double kPartShown = 0.5;   // percent of the base
 constexpr double kExposedTold = 10;  // ... of collectives that nothing hides, told apart from work
-
-// A sum has a low end where some of its parts have one, however wide the others make it.
-bool HasLowEnd(const findings::Range& sum) {
-  constexpr double kNothing = 0.005;
-  return sum.low > kNothing * sum.high;
-}
 
 // "step", "passes": what so many units are called.
 std::string UnitsOf(const findings::Analysis& analysis, std::size_t count) {
   const std::string& unit = analysis.base.unit;
   if (count == 1) return unit;
   return unit + (unit.ends_with('s') ? "es" : "s");
-}
-
-// Its upper end alone where RangeMs tells no other.
-std::string RangeShare(const findings::Analysis& analysis, const findings::Range& ms) {
-  const std::string high = SavingShare(analysis, ms.high);
-  if (ms.low == ms.high || findings::IsWide(ms)) return high;
-  return SavingShare(analysis, ms.low) + " to " + high;
 }
 
 // What limits the step.
@@ -237,90 +224,6 @@ std::string BaseShare(const findings::Analysis& analysis, double ms) {
   return Pct(analysis.base.Percent(ms));
 }
 
-namespace {
-
-// First calls are a part of the steps that were recorded, as long as they are no large part of the
-// only one: it says nothing of a later one then. The profiler's pauses are none.
-bool WithoutFirstCalls(const findings::Analysis& analysis) {
-  constexpr double kLargePart = 0.3;
-  const findings::WallBase& wall = analysis.wall;
-  return analysis.base.count == 1 &&
-         wall.first_calls_ms > kLargePart * (wall.wall_ms + wall.first_calls_ms);
-}
-
-double SavingBaseMs(const findings::Analysis& analysis) {
-  const findings::WallBase& wall = analysis.wall;
-  return wall.wall_ms + (WithoutFirstCalls(analysis) ? 0 : wall.first_calls_ms);
-}
-
-}  // namespace
-
-std::string SavingShare(const findings::Analysis& analysis, double ms) {
-  const double of = SavingBaseMs(analysis);
-  if (!analysis.wall.known || of <= 0) return BaseShare(analysis, ms);
-  return Pct(ms / of * 100);
-}
-
-std::string OfSavingBase(const findings::Analysis& analysis) {
-  const findings::WallBase& wall = analysis.wall;
-  if (!wall.known || wall.wall_ms <= 0) return "";
-  const bool pauses = analysis.base.Percent(wall.profiler_ms) >= kPartShown;
-  const bool steady = WithoutFirstCalls(analysis);
-  if (!pauses && !steady) return "";
-  return Say(phrases::base::kSavingBase, {{"unit", analysis.base.unit},
-                                          {"profiler", pauses},
-                                          {"both", pauses && steady},
-                                          {"one_time", steady}});
-}
-
-findings::Range TogetherMs(const findings::Analysis& analysis) {
-  findings::Range ms = *analysis.wall.together_ms;
-  for (double* each : {&ms.low, &ms.mid, &ms.high})
-    *each = std::min(*each, analysis.wall.wall_ms);
-  return ms;
-}
-
-std::string TogetherSentence(const findings::Analysis& analysis) {
-  const bool bounded =
-      std::any_of(analysis.findings.begin(), analysis.findings.end(), [](const auto& finding) {
-        return finding.bound_ms && findings::BestWall(finding) == nullptr;
-      });
-  return Say(phrases::base::kTogether, {{"bounded", bounded},
-                                        {"saving", TogetherRange(analysis)},
-                                        {"per_unit", UnitPhrase(analysis)},
-                                        {"share", TogetherShare(analysis)},
-                                        {"of_base", OfSavingBase(analysis)}});
-}
-
-std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms) {
-  const findings::StepBase& base = analysis.base;
-  if (ms.low == ms.high) return EachMs(analysis, ms.high);
-  if (!HasLowEnd(ms)) return "up to " + EachMs(analysis, ms.high);
-  return Digits(base.Each(ms.low)) + " to " + EachMs(analysis, ms.high);
-}
-
-std::string TogetherRange(const findings::Analysis& analysis) {
-  return SumRange(analysis, TogetherMs(analysis));
-}
-
-std::string SumShare(const findings::Analysis& analysis, const findings::Range& ms) {
-  const std::string high = SavingShare(analysis, ms.high);
-  if (ms.low == ms.high || !HasLowEnd(ms)) return high;
-  return SavingShare(analysis, ms.low) + " to " + high;
-}
-
-std::string TogetherShare(const findings::Analysis& analysis) {
-  return SumShare(analysis, TogetherMs(analysis));
-}
-
-std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving) {
-  return EachRange(analysis, findings::AfterOthers(saving));
-}
-
-std::string AfterShare(const findings::Analysis& analysis, const findings::WallSaving& saving) {
-  return RangeShare(analysis, findings::AfterOthers(saving));
-}
-
 double OwnMs(const findings::Operation& operation) {
   return std::max(0.0, operation.gpu_us - operation.foreign_us) / 1000;
 }
@@ -382,7 +285,7 @@ std::string LeftOut(const findings::Analysis& analysis) {
   const analysis::BaseOfTime& base = frames.base;
   std::vector<std::string> parts;
   const auto add = [&](std::int64_t ns, phrases::Phrase phrase) {
-    if (MillisOf(ns) * 100 < kPartShown * MillisOf(frames.whole.total_ns)) return;
+    if (MillisOf(ns) * 100 < kPartToldPercent * MillisOf(frames.whole.total_ns)) return;
     parts.push_back(Say(phrase, {{"time", Ms(MillisOf(ns))}}));
   };
   add(base.unrecorded_ns - frames.holes_ns(), base.head.foreign.empty()
@@ -407,13 +310,15 @@ std::string LeftOut(const findings::Analysis& analysis) {
 
 namespace {
 
-// Where recording may have made the unit longer by much.
-bool TellsUnrecorded(const findings::Analysis& analysis) {
-  constexpr double kLonger = 0.9;
-  const findings::WallBase& wall = analysis.wall;
-  // Where the profiler's pauses are told, savings are without them.
-  if (analysis.base.Percent(wall.profiler_ms) >= kPartShown) return false;
-  return wall.known && wall.unrecorded_ms && wall.unrecorded_ms->low < kLonger * wall.wall_ms;
+// "16.8% to 32.7%": the GPU's work is the same without what recording cost the host. Empty: where
+// the GPU sets the pace then, the step is its work.
+std::string BusyWithoutRecording(const findings::Analysis& analysis) {
+  const findings::Range& unit = *analysis.wall.unrecorded_ms;
+  const double busy = MillisOf(analysis.base.balance.busy_ns());
+  if (unit.low <= 0 || busy >= unit.low) return "";
+  const std::string least = Pct(busy / unit.high * 100);
+  const std::string most = Pct(busy / unit.low * 100);
+  return least == most ? least : least + " to " + most;
 }
 
 }  // namespace
@@ -432,17 +337,18 @@ std::string BaseSentence(const findings::Analysis& analysis) {
         phrases::base::kWithoutRecording,
         {{"told", OnlyRecordingBinds(analysis) && analysis.bound.kind == ledger::BoundKind::kHost},
          {"unit", base.unit},
-         {"length", EachRange(analysis, *wall.unrecorded_ms)}}));
+         {"length", EachRange(analysis, *wall.unrecorded_ms)},
+         {"busy", BusyWithoutRecording(analysis)}}));
   }
   add(LeftOut(analysis));
   if (analysis.frames->frames.base.part_of_pass) add(Say(phrases::base::kPartOfPass));
-  const std::string saved_from = EachMs(analysis, SavingBaseMs(analysis));
-  if (wall.known && base.Percent(wall.profiler_ms) >= kPartShown) {
+  const std::string saved_from = SavingBaseText(analysis);
+  if (wall.known && base.Percent(wall.profiler_ms) >= kPartToldPercent) {
     add(Say(phrases::base::kProfiler, {{"profiler", EachMs(analysis, wall.profiler_ms)},
                                        {"unit", base.unit},
                                        {"without", saved_from}}));
   }
-  if (wall.known && base.Percent(wall.first_calls_ms) >= kPartShown) {
+  if (wall.known && base.Percent(wall.first_calls_ms) >= kPartToldPercent) {
     add(Say(phrases::base::kOneTime,
             {{"one_time", EachMs(analysis, wall.first_calls_ms)},
              {"unit", base.unit},
@@ -473,9 +379,12 @@ void AddHostRows(const findings::Analysis& analysis, double busy, MarkdownTable*
                   EachMs(analysis, wall.unrecorded_ms->low), std::string(kAbsentText)});
       table->Row({Say(phrases::base::kToldUnrecordedMost),
                   EachMs(analysis, wall.unrecorded_ms->high), std::string(kAbsentText)});
+      if (const std::string shares = BusyWithoutRecording(analysis); !shares.empty()) {
+        table->Row({Say(phrases::base::kToldUnrecordedBusy), std::string(kAbsentText), shares});
+      }
     }
-    table->Row({Say(phrases::base::kToldSavingBase), EachMs(analysis, SavingBaseMs(analysis)),
-                std::string(kAbsentText)});
+    table->Row(
+        {Say(phrases::base::kToldSavingBase), SavingBaseText(analysis), std::string(kAbsentText)});
     table->Row({Say(phrases::base::kToldOneTime), EachMs(analysis, wall.first_calls_ms),
                 std::string(kAbsentText)});
     if (wall.profiler_ms > 0) {

@@ -28,28 +28,6 @@ std::string UnitTitle(const findings::Analysis& analysis);
 // Share of the base; a dash where the base is not known.
 std::string BaseShare(const findings::Analysis& analysis, double ms);
 
-// Share of what savings are of: the base without the profiler's pauses.
-std::string SavingShare(const findings::Analysis& analysis, double ms);
-// "of the step without the profiler's pauses"; empty where that is what times are shares of.
-std::string OfSavingBase(const findings::Analysis& analysis);
-
-// What a way out saves once those ranked before it are done (findings::AfterOthers), as text ("32.1
-// to 62.6 ms") and as its share of what savings are of ("36.7% to 71.6%").
-std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving);
-std::string AfterShare(const findings::Analysis& analysis, const findings::WallSaving& saving);
-
-// Of a sum of savings, with the low end that its parts have, and its share.
-std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms);
-std::string SumShare(const findings::Analysis& analysis, const findings::Range& ms);
-// Of all recommendations: the sum of what each saves after those above it, never more than there
-// is, of all units; as text, and its share. REQUIRES: wall.together_ms.
-findings::Range TogetherMs(const findings::Analysis& analysis);
-std::string TogetherRange(const findings::Analysis& analysis);
-std::string TogetherShare(const findings::Analysis& analysis);
-// "All recommendations together save 31.4 to 36.0 ms per step (31.4% to 36.0%)." REQUIRES:
-// wall.together_ms.
-std::string TogetherSentence(const findings::Analysis& analysis);
-
 // Of an operation and a category: GPU time of the base, without work launched before the recording.
 double OwnMs(const findings::Operation& operation);
 double OwnMs(const findings::CategoryAnalysis& category);

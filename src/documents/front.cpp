@@ -9,6 +9,7 @@
 #include "documents/impact_text.h"
 #include "documents/markdown_text.h"
 #include "documents/report_parts.h"
+#include "documents/saving_base.h"
 #include "documents/start_text.h"
 #include "documents/time_parts.h"
 #include "documents/trust_text.h"

@@ -159,7 +159,7 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
   std::string text = fmt::format(
       "{} synchronizing calls drain the GPU queue: the GPU is idle for {} {} until the next launch",
       EachCalls(analysis, cause.count), EachMs(analysis, idle), UnitPhrase(analysis));
-  if (cause.small_kernels) {
+  if (cause.small_kernels && cause.behind_ms < idle) {
     text += fmt::format(
         ", {} of it right after the synchronizations, the rest spread between the few small "
         "kernels "

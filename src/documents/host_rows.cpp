@@ -1,5 +1,7 @@
 #include "documents/host_rows.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/number_text.h"
@@ -69,8 +71,10 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
     table->Row({"GPU idle because of it", MsAndEach(analysis, IdleMs(analysis, cause))});
   if (cause.gpu_ms > 0)
     table->Row({"GPU time of what the checks compute", MsAndEach(analysis, cause.gpu_ms)});
-  if (cause.behind_ms > 0)
-    table->Row({"Of it right after the synchronizations", MsAndEach(analysis, cause.behind_ms)});
+  if (cause.behind_ms > 0) {
+    table->Row({"Of it right after the synchronizations",
+                MsAndEach(analysis, std::min(cause.behind_ms, IdleMs(analysis, cause)))});
+  }
   if (cause.ramp && cause.until_ms > 0) {
     table->Row({"Of it at the start of the GPU work", MsAndEach(analysis, cause.early_ms)});
     table->Row({"The last of that ends at", Ms(cause.until_ms)});

@@ -16,6 +16,7 @@
 #include "documents/impact_text.h"
 #include "documents/markdown_text.h"
 #include "documents/report_parts.h"
+#include "documents/saving_base.h"
 #include "documents/time_parts.h"
 #include "findings/one/advice_rules.h"
 #include "findings/one/wall_classes.h"
@@ -27,7 +28,8 @@ namespace jarvis::documents {
 namespace {
 
 constexpr std::size_t kUncoveredMost = 3;
-constexpr double kJointShare = 5;  // percent of the wall time
+constexpr double kJointShare = 5;                           // percent of the wall time
+constexpr std::string_view kAutocast = "autocast_16_bits";  // the key of an action
 constexpr double kThenShare = 10;  // the same, of what a host without cost would save then
 constexpr std::string_view kPathLegend =
     "Path A: the model's code may change. Path B: the model stays as it is; only settings, "
@@ -37,6 +39,17 @@ constexpr std::string_view kPathLegend =
 std::string ShowsAfter(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.shows_after.empty()) return "";
   return fmt::format(" once priority {} is done", PlaceOf(analysis, finding.shows_after));
+}
+
+// Autocast's casts are launches as well, unless they are compiled: while the host sets the pace it
+// makes the step longer.
+bool AddsLaunches(const findings::Analysis& analysis, const findings::Finding& finding) {
+  const findings::RuleRow* row = finding.rule ? findings::RuleOf(*finding.rule) : nullptr;
+  const bool autocast =
+      row != nullptr && (row->action_a.key == kAutocast || row->action_a.part_of == kAutocast);
+  const findings::WallBase& wall = analysis.wall;
+  return autocast && !analysis.context.compiled && ShowsLater(finding) &&
+         wall.host_floor_ms > wall.gpu_floor_ms;
 }
 
 class LeverRows {
@@ -137,7 +150,7 @@ FixRow LeverRows::Row(const findings::Finding& finding) const {
                     ? "almost nothing"
                     : EachRange(analysis_, findings::BestWall(finding)->ms) + WhyWide(finding);
     row.after = AfterText(Expected(analysis_, findings::AfterOthers(*best)),
-                          AfterRange(analysis_, *best), AfterShare(analysis_, *best)) +
+                          AfterRange(analysis_, *best), AfterShare(analysis_, finding)) +
                 ShowsAfter(analysis_, finding);
     row.paths = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
   } else if (finding.bound_ms) {
@@ -154,20 +167,23 @@ FixRow LeverRows::Row(const findings::Finding& finding) const {
   row.because = WithoutDirectories(words.title);
   if (finding.one_off && best != nullptr) row.paths = words.chosen == 'B' ? "B" : "A";
   row.ways = Ways(finding, words);
+  if (words.chosen == 'A' && AddsLaunches(analysis_, finding)) row.alone = "slower";
   return row;
 }
 
 // Where ranks wait for each other, what hides transfer is a way of its own.
 std::vector<FixWay> LeverRows::WaysOfExchange(const findings::Finding& finding) const {
-  if (!IsBound(finding) || finding.path_a.size() < 2 ||
-      finding.path_a.front().advice != findings::Advice::kBalanceExchange)
+  const std::vector<findings::Remedy>& path = findings::ExchangePath(finding);
+  if (!IsBound(finding) || path.size() < 2 ||
+      path.front().advice != findings::Advice::kBalanceExchange)
     return {};
+  const char letter = &path == &finding.path_a ? 'A' : 'B';
   const double hidden_ms = std::min(finding.OwnMs(), findings::MostHidden(analysis_, finding));
   std::vector<FixWay> ways;
-  for (const findings::Remedy& remedy : finding.path_a) {
+  for (const findings::Remedy& remedy : path) {
     const bool balances = remedy.advice == findings::Advice::kBalanceExchange;
     const double most_ms = balances ? *finding.bound_ms : hidden_ms;
-    ways.push_back({'A', FirstClause(AdviceSentence(analysis_, remedy)), AtMost(most_ms)});
+    ways.push_back({letter, FirstClause(AdviceSentence(analysis_, remedy)), AtMost(most_ms)});
   }
   return ways;
 }
@@ -180,6 +196,7 @@ std::vector<FixWay> LeverRows::Ways(const findings::Finding& finding,
   const bool both =
       finding.wall_a && finding.wall_b && words.way_a && words.way_b && a.action != b.action;
   if (!both) return {{words.chosen, FirstClause(words.action), {}}};
+  if (words.chosen == 'B' && AddsLaunches(analysis_, finding)) a.action += " (slower on its own)";
   if (!ShowsLater(finding) && !finding.one_off) {
     a.saves = EachRange(analysis_, finding.wall_a->ms);
     b.saves = EachRange(analysis_, finding.wall_b->ms);
@@ -195,13 +212,14 @@ FixRow LeverRows::Row(const ActionGroup& group) const {
   row.findings = group;
   std::vector<std::string> titles;
   std::vector<int> numbers;
-  bool later = true;
+  bool later = true, host = false;
   for (const findings::Finding* one : group) {
     numbers.push_back(one->global_rank);
     std::string title = ShortTitle(WithoutDirectories(WordsOf(*one).title));
     if (std::find(titles.begin(), titles.end(), title) == titles.end())
       titles.push_back(std::move(title));
     later = later && ShowsLater(*one);
+    host = host || findings::BestWall(*one)->low_by_recording;
   }
   const findings::Range after = AfterOf(group);
   row.number = fmt::format("{}", fmt::join(numbers, ", "));
@@ -213,7 +231,7 @@ FixRow LeverRows::Row(const ActionGroup& group) const {
   for (FixWay& way : row.ways)
     way.saves.clear();
   row.after = AfterText(Expected(analysis_, after), SumRange(analysis_, after),
-                        SumShare(analysis_, after)) +
+                        SumShare(analysis_, after, host)) +
               ShowsAfter(analysis_, *group.front());
   return row;
 }
@@ -227,11 +245,17 @@ bool IsInstead(const findings::Analysis& analysis, const findings::Finding& find
          best->after_others_ms <= kHardlyLeft * best->ms.mid;
 }
 
-// The first finding about the host that a row has; null: none.
+// Leaves the GPU, and with it all that makes launching cheaper.
+bool LeavesGpu(const findings::Finding& finding) {
+  return finding.rule == findings::Pattern::kSmallForGpu;
+}
+
+// The first finding that spares the host its launches that a row has; null: none.
 const findings::Finding* HostLever(const std::vector<ActionGroup>& groups) {
   for (const ActionGroup& group : groups) {
     const findings::Finding& head = *group.front();
-    if (head.host != nullptr && !head.one_off && findings::BestWall(head) != nullptr) return &head;
+    const bool host = head.host != nullptr || LeavesGpu(head);
+    if (host && !head.one_off && findings::BestWall(head) != nullptr) return &head;
   }
   return nullptr;
 }
@@ -241,7 +265,7 @@ const findings::Finding* InsteadOf(const findings::Analysis& analysis,
                                    const std::vector<ActionGroup>& groups,
                                    const findings::Finding& host,
                                    const findings::Finding& finding) {
-  if (findings::SparesHost(finding)) return &host;
+  if (findings::SparesHost(finding) || LeavesGpu(host)) return &host;
   const std::vector<trace::EventIndex> own = analysis.WorkOf(finding);
   for (const ActionGroup& group : groups) {
     std::vector<trace::EventIndex> same, others = analysis.WorkOf(*group.front());
@@ -345,6 +369,24 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
                 "not in the total");
 }
 
+// With the largest of them named, where it has a way out.
+std::string FurtherAction(const findings::Analysis& analysis, const TextEdits& edits,
+                          std::size_t cards) {
+  const findings::Finding* largest = nullptr;
+  double most = 0;
+  for (const findings::Finding& finding : std::span(analysis.findings).subspan(cards)) {
+    const findings::WallSaving* best = findings::BestWall(finding);
+    if (best == nullptr || finding.one_off) continue;
+    const double high = findings::AfterOthers(*best).high;
+    if (largest != nullptr && high <= most) continue;
+    largest = &finding;
+    most = high;
+  }
+  const std::string words =
+      largest == nullptr ? "" : FirstClause(TextOf(analysis, *largest, edits).action);
+  return words.empty() ? "Further findings" : "Further findings; the largest: " + words;
+}
+
 // "[1](#detail-f1), [2](#detail-f2)"; of a row about no finding, its text.
 std::string LinkedNumber(const FixRow& row) {
   if (row.findings.empty() || row.number == kAbsentText) return row.number;
@@ -401,7 +443,8 @@ std::vector<FixRow> FixRows(const findings::Analysis& analysis, const TextEdits&
   const std::string dash(kAbsentText);
   const auto further = findings::TogetherOf(std::span(analysis.findings).subspan(cards));
   if (analysis.wall.together_ms && further && IsWorthALine(analysis, *further))
-    out.push_back(Beside('\0', "Further findings", dash, dash, SumRange(analysis, *further)));
+    out.push_back(Beside('\0', FurtherAction(analysis, edits, cards), dash, dash,
+                         SumRange(analysis, *further)));
   return out;
 }
 

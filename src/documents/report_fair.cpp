@@ -28,6 +28,7 @@
 #include "documents/replay_table.h"
 #include "documents/report_parts.h"
 #include "documents/report_tables.h"
+#include "documents/saving_base.h"
 #include "documents/time_parts.h"
 #include "documents/trust_text.h"
 #include "documents/validate.h"

@@ -17,6 +17,7 @@
 #include "documents/lever_table.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
+#include "documents/saving_base.h"
 #include "documents/time_parts.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/wall_classes.h"
@@ -217,8 +218,7 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
     const double after = std::max(0.0, best->after_others_ms);
     // What happens once is no part of what savings are of, which may then be nothing.
     if (!finding.one_off && analysis.wall.wall_ms > 0) {
-      table.Row({"On top of the priorities above, wall time",
-                 fmt::format("{} ({})", Ms(after), Pct(after / analysis.wall.wall_ms * 100))});
+      table.Row({"On top of the priorities above, wall time", Ms(after)});
     }
   } else if (additional) {
     table.Row({"Not covered by the priorities above", RangeMs(*additional)});
@@ -301,7 +301,7 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
   if (best != nullptr && finding.one_off) add("Saves once", Ms(OnceMs(finding)));
   if (best != nullptr && !finding.one_off) {
     add("On top of the priorities above",
-        fmt::format("{} ({})", AfterRange(analysis, *best), AfterShare(analysis, *best)));
+        fmt::format("{} ({})", AfterRange(analysis, *best), AfterShare(analysis, finding)));
   }
   if (analysis.cpu) {
     for (auto& [title, value] : CpuFigures(finding))

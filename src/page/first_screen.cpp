@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "documents/base_text.h"
+#include "documents/saving_base.h"
 #include "documents/markdown_text.h"
 #include "findings/one/wall_plan.h"
 #include "output/svg.h"

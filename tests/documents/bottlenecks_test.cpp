@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "documents/base_text.h"
+#include "documents/saving_base.h"
 #include "documents/lever_table.h"
 #include "documents/limits_text.h"
 #include "documents/markdown_text.h"

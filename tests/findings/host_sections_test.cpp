@@ -1,10 +1,13 @@
 // What the host does while the GPU is idle, and what of it the GPU can do.
 #include <algorithm>
+#include <string>
 #include <string_view>
+#include <variant>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "findings/one/advice_rules.h"
 #include "support/analyzed.h"
 
 namespace jarvis::findings {
@@ -47,11 +50,29 @@ TEST_CASE("array work on results that were copied back can stay on the GPU") {
   constexpr std::string_view kArgmax = "<built-in method argmax of numpy.ndarray object at 0x7f01>";
   const Analyzed one = Analyze(AfterCopyBack(kArgmax, true));
   CHECK(MovesToGpu(one));
+  const auto& way = SectionOf(one, "host_section").path_a.front();
+  const auto ops = std::ranges::find(way.facts, "ops", &Fact::key);
+  REQUIRE(ops != way.facts.end());
+  CHECK(std::get<std::string>(ops->value) == "NumPy's `argmax`");
   // The program's own code, and arrays that never were on the GPU, are not moved there.
   const Analyzed own = Analyze(AfterCopyBack("env.py(12): step", true));
   CHECK_FALSE(MovesToGpu(own));
   const Analyzed apart = Analyze(AfterCopyBack(kArgmax, false));
   CHECK_FALSE(MovesToGpu(apart));
+}
+
+TEST_CASE("ops that the GPU has as well are named, whatever stands between them") {
+  const auto place = [](std::string_view name) {
+    HostPlace one;
+    one.name = name;
+    return one;
+  };
+  CHECK(HostOpsNamed({place("aten::div"), place("a.py(3): f"), place("aten::div"),
+                      place("aten::sub"), place("aten::mul")}) == "`aten::div` and `aten::sub`");
+  CHECK(HostOpsNamed({place("<built-in method sum of numpy.ndarray object at 0x7f01>")}) ==
+        "NumPy's `sum`");
+  // A name is data: what could end the code that it stands in is none.
+  CHECK(HostOpsNamed({place("aten::x` | y")}) == "these ops");
 }
 
 // Ten batches that the main process makes by torch's ops, or by code of its own.

@@ -155,6 +155,21 @@ TEST_CASE("what one core computes sooner than it is launched needs no GPU") {
   CHECK(finding->wall_b->ms.mid >= 240 * 0.003);
   CHECK(finding->wall_b->ms.low < finding->wall_b->ms.mid);
 
+  // Sizes that differ leave a graph behind it: without the GPU nothing is left of what is about its
+  // work or about feeding it.
+  const auto differ = [](int step, int) { return 32 + 8 * step; };
+  const Analyzed first = Analyze(FitSteps(differ, 2), "H100");
+  const Finding* leaves = TooSmall(first);
+  REQUIRE(leaves != nullptr);
+  std::size_t others = 0;
+  for (const Finding& other : first.analysis.findings) {
+    const WallSaving* best = BestWall(other);
+    if (best == nullptr || other.one_off || other.global_rank <= leaves->global_rank) continue;
+    ++others;
+    CHECK(best->after_others_ms <= 1e-9);
+  }
+  CHECK(others > 0);
+
   // The same launches of products whose weights a core reads for longer than they take.
   const Analyzed weights = Analyze(FitSteps(rows, 2, 2048), "H100");
   CHECK(TooSmall(weights) == nullptr);

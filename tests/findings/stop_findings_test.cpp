@@ -320,7 +320,9 @@ TEST_CASE("the upper ends of all fixes add up to no more than there is") {
     sum += after.high;
     alone += best->ms.high;
   }
-  CHECK(one.analysis.wall.together_ms->high == doctest::Approx(sum));
+  // Nor more than the step takes without what recording cost.
+  CHECK(one.analysis.wall.together_ms->high <= sum + 1e-9);
+  CHECK(one.analysis.wall.together_ms->high > 0.9 * sum);
   CHECK(sum <= alone + 1e-9);
   CHECK(sum <= one.analysis.wall.wall_ms);
   const Finding& first = one.analysis.findings.front();

@@ -1,6 +1,7 @@
 #include "findings/one/advice_rules.h"
 
 #include <algorithm>
+#include <cctype>
 #include <initializer_list>
 #include <span>
 
@@ -241,6 +242,21 @@ std::vector<Remedy> WaysToLaunchFaster(const WorkContext& context, bool waits,
   return ways;
 }
 
+namespace {
+
+// A setting where the engine has one; else the code that serves has to do it.
+void AddExchangeAdvice(const WorkContext& context, Advice advice, Ways* ways) {
+  const EngineSwitches* const engine = context.switches;
+  if (engine == nullptr) return AddOnce(&ways->a, advice);
+  if (std::ranges::any_of(ways->b, [&](const Remedy& one) { return one.advice == advice; })) return;
+  const bool balances = advice == Advice::kBalanceExchange;
+  const std::string name(balances ? engine->balance_experts : engine->two_batches);
+  ways->b.push_back(
+      {advice, {}, {{"engine", std::string(engine->name), "words"}, {"switch", name, "words"}}});
+}
+
+}  // namespace
+
 Ways WaysForCommunication(const WorkContext& context, const ExposedCollectives& exposed) {
   Ways ways;
   const std::string_view longest = exposed.longest;
@@ -259,12 +275,10 @@ Ways WaysForCommunication(const WorkContext& context, const ExposedCollectives& 
       AddOnce(&ways.a, Advice::kOverlapCommunication);
     } else {
       // What hides transfer hides no waiting.
-      if (exposed.waits) AddOnce(&ways.a, Advice::kBalanceExchange);
-      AddOnce(&ways.a, Advice::kOverlapMicroBatches);
-      AddOnce(&ways.a, Advice::kBalanceExchange);
+      if (exposed.waits) AddExchangeAdvice(context, Advice::kBalanceExchange, &ways);
+      AddExchangeAdvice(context, Advice::kOverlapMicroBatches, &ways);
+      AddExchangeAdvice(context, Advice::kBalanceExchange, &ways);
     }
-    if (context.engine == Engine::kVllm) AddOnce(&ways.b, Advice::kOverlapMicroBatchesVllm);
-    if (context.engine == Engine::kSglang) AddOnce(&ways.b, Advice::kOverlapMicroBatchesSglang);
   } else if (context.engine == Engine::kVllm) {
     AddOnce(&ways.b, Advice::kFuseAllReduceVllm);
   } else if (context.engine == Engine::kSglang) {
@@ -291,17 +305,27 @@ bool IsLibraryFrame(std::string_view name) {
                      [&](std::string_view library) { return name.starts_with(library); });
 }
 
-// NumPy's own work on whole arrays: torch has the same, on the GPU.
-bool IsArrayOp(std::string_view name) {
+// NumPy's own work on whole arrays, which torch has as well, on the GPU: its method; empty: other
+// work.
+std::string_view ArrayOp(std::string_view name) {
   constexpr std::string_view kOps[] = {"argmax", "argmin", "argsort", "sort",     "unique",
                                        "mean",   "sum",    "max",     "min",      "cumsum",
                                        "where",  "dot",    "matmul",  "bincount", "histogram"};
   constexpr std::string_view kMethod = "<built-in method ";
-  if (!name.starts_with(kMethod) || name.find("numpy") == std::string_view::npos) return false;
+  if (!name.starts_with(kMethod) || name.find("numpy") == std::string_view::npos) return {};
   const std::string_view method = name.substr(kMethod.size());
-  return std::any_of(std::begin(kOps), std::end(kOps), [&](std::string_view op) {
-    return method.starts_with(op) && method.substr(op.size()).starts_with(" of ");
-  });
+  const auto* const found =
+      std::find_if(std::begin(kOps), std::end(kOps), [&](std::string_view op) {
+        return method.starts_with(op) && method.substr(op.size()).starts_with(" of ");
+      });
+  return found == std::end(kOps) ? std::string_view() : *found;
+}
+
+// "aten::add", as ops are called and nothing else.
+bool IsPlainOp(std::string_view name) {
+  return name.starts_with("aten::") && std::ranges::all_of(name, [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '_' || c == ':' || c == '.';
+         });
 }
 
 }  // namespace
@@ -309,6 +333,22 @@ bool IsArrayOp(std::string_view name) {
 bool IsDecoding(const std::string& name) {
   return AnyName({name}, {"pyav", "av/", "decord", "cv2", "videoreader", "decode_video",
                           "read_video", "torchvision/io"});
+}
+
+std::string HostOpsNamed(const std::vector<HostPlace>& places) {
+  constexpr std::size_t kNamed = 2;
+  std::vector<std::string> names;
+  // Beside work on copied arrays an op is on the GPU already.
+  const bool arrays = !places.empty() && !ArrayOp(places.front().name).empty();
+  for (const HostPlace& place : places) {
+    const std::string_view array = ArrayOp(place.name);
+    if (arrays ? array.empty() : !IsPlainOp(place.name)) continue;
+    std::string name =
+        array.empty() ? fmt::format("`{}`", place.name) : fmt::format("NumPy's `{}`", array);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    if (names.size() == kNamed) break;
+  }
+  return names.empty() ? "these ops" : Enumerated(names);
 }
 
 Advice LoaderAdvice(const WorkContext& context) {
@@ -340,7 +380,7 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
   if (!out.empty() || names.empty()) return out;
   const std::string& leading = names.front();
   if (leading.starts_with("aten::")) return {Advice::kHostOpsToDevice};
-  if (section.after_copy_back && IsArrayOp(leading)) return {Advice::kHostOpsToDevice};
+  if (section.after_copy_back && !ArrayOp(leading).empty()) return {Advice::kHostOpsToDevice};
   if (AnyName({leading}, {"named_modules", "named_parameters", "named_children", "named_buffers"}))
     return {Advice::kOnceOutside};
   if (IsLibraryFrame(leading)) return {};

@@ -202,7 +202,7 @@ class HostFindingMaker {
           group.loading ? Pattern::kDataLoading : Pattern::kHostSection, std::move(advice),
           std::move(cause));
       if (unrecorded && e_.context.masks) SayMasks(&out_.back());
-      SayWhen(group, &out_.back().path_a);
+      SayWhatAndWhen(group, &out_.back());
       if (group.loading) SayWorkers(&out_.back());
       if (group.loading) SayTransforms(&out_.back());
     }
@@ -224,10 +224,11 @@ class HostFindingMaker {
   }
 
   // Work on what goes to the GPU, or on what came from it.
-  static void SayWhen(const SectionGroup& group, std::vector<Remedy>* ways) {
+  static void SayWhatAndWhen(const SectionGroup& group, Finding* finding) {
     const bool input = group.before_copy_in && !group.after_copy_back;
-    for (Remedy& remedy : *ways) {
+    for (Remedy& remedy : finding->path_a) {
       if (remedy.advice != Advice::kHostOpsToDevice) continue;
+      remedy.facts.push_back({"ops", HostOpsNamed(finding->host->places), "words"});
       remedy.facts.push_back({"when",
                               input ? "after the upload, which moves the data as they were read"
                                     : "before the result is copied to the CPU",

@@ -75,7 +75,7 @@ class AnalysisQualities {
         devices.empty() ? nullptr : perf::MatchDevice(devices.front().name);
     if (named != nullptr && named->name == in_.platform) return;
     const std::string_view how = units ? "its kernels ran on as many compute units as {} has"
-                                       : "its properties only show that it is a {}";
+                                       : "its properties only show its kind: {}";
     Quality& q =
         Add(units ? "device_by_units" : "device_by_class", Severity::kNote,
             fmt::format("{}; {}.",

@@ -200,13 +200,15 @@ class ScopeQualities {
           "Without it, host work would still take at least {} ms, against {} ms of GPU work.",
           Each(least), Each(gpu));
     } else {
-      q->gpu_binds_without = most < gpu;
+      const bool in_turns = in_.bound.kind == ledger::BoundKind::kInTurns;
+      q->gpu_binds_without = most < gpu && !in_turns;
       q->consequence = fmt::format(
           "Without it, host work would take {} to {} ms, against {} ms of GPU work: {}.",
           Each(least), Each(most), Each(gpu),
-          most < gpu ? "the GPU is the bottleneck"
-                     : fmt::format("the bottleneck of the {} without the profiler is uncertain",
-                                   in_.base.unit));
+          in_turns     ? "they still work one after the other"
+          : most < gpu ? "the GPU is the bottleneck"
+                       : fmt::format("the bottleneck of the {} without the profiler is uncertain",
+                                     in_.base.unit));
     }
   }
 
@@ -214,7 +216,7 @@ class ScopeQualities {
     Quality* q = Find("no_platform");
     const WorkloadField& device = in_.workload[WorkloadPart::kDevice];
     if (q == nullptr || !device.known() || !in_.device.empty()) return;
-    q->text = fmt::format("The trace does not name its GPU; its {} only show that it is a {}.",
+    q->text = fmt::format("The trace does not name its GPU; its {} only show its kind: {}.",
                           trace_.trace().metadata.devices.empty() ? "kernel names" : "properties",
                           device.value);
   }

@@ -28,11 +28,12 @@ std::string RankPartText(const session::RankPart& part) {
   const bool alike = least >= (1 - session::kRanksAlike) * most;
   const bool bounds = !alike && session::RankThatBounds(part.ranks) == part.rank;
   if (part.ranks.size() == 1) {
-    return fmt::format("All figures are of {}: it works for {} ms of the recording.", part.Text(),
-                       ShortNumber(own.busy_ms));
+    return fmt::format("All figures are of {}: it works for {} ms of all that was recorded.",
+                       part.Text(), ShortNumber(own.busy_ms));
   }
   return fmt::format(
-      "All figures are of {}{}{}: apart from communication {} works for {} ms of the recording; "
+      "All figures are of {}{}{}: apart from communication {} works for {} ms of all that was "
+      "recorded; "
       "{}{}. jarvis collectives FILE judges the job as a whole, --rank N picks another {}.",
       part.Text(), part.assumed ? ", numbered in the order of the file" : "",
       bounds ? ", the one that bounds the job" : "", part.devices ? "it" : "its GPU",

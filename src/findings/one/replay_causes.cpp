@@ -549,11 +549,8 @@ class ReplayCauses {
           NumberFact("each_us", order.front()->us / static_cast<double>(order.front()->times),
                      "us"),
           SequenceText("fusions", fusions, "words")};
-      if (all.all_short) {
+      if (all.all_short)
         cause.facts.push_back(NumberFact("short_us", limits::kSmallKernelUs, "us"));
-        cause.facts.push_back(
-            SequenceText("floor", "each kernel is about as short as a kernel can be", "words"));
-      }
       cause.a = Target{
           {most / 2, 0.8 * most, most}, "one kernel per chain", "chains in this trace", true};
       for (const EventIndex e : gpu)

@@ -233,7 +233,11 @@ class PlaceFinder {
         static_cast<std::size_t>(std::max<std::int64_t>(1, e_.frames.frames.base.count));
     if (most.count < std::max(kFewest, kOfAUnit * units) || 2 * most.waits() < waits_.size())
       return;
-    out->rounds = most.whole;
+    // Of the waits that are told of, and as often in each unit: else it is no loop of the unit's.
+    const std::size_t told = (out->count + most.waits_each - 1) / most.waits_each;
+    const std::size_t rounds = std::min(most.whole, told);
+    if (rounds < most.count || rounds % units != 0) return;
+    out->rounds = rounds;
     out->waits_a_round = most.waits_each;
   }
 

@@ -104,6 +104,8 @@ class GroundMaker {
     // loaded and memory that is taken, which happens once.
     const bool hardly = busy_ms < limits::kHardlyBusy / 100 * wall.wall_ms;
     wall.gpu_floor_ms = std::min(busy_ms, wall.wall_ms);
+    const double exposed_ms = static_cast<double>(base_.balance.exposed_comm_ns) / 1e6;
+    wall.gpu_own_ms = std::max(0.0, wall.gpu_floor_ms - exposed_ms);
     if (!hardly) wall.gpu_floor_ms = std::max(wall.gpu_floor_ms, left(std::move(no_host)));
   }
 

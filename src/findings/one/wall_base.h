@@ -28,6 +28,7 @@ struct WallBase {
   double first_calls_ms = 0;  // the first calls that are left out of it; 0: none worth it
   double host_floor_ms = 0;   // if GPU work took no time
   double gpu_floor_ms = 0;    // if the host took none
+  double gpu_own_ms = 0;      // the GPU's work but communication that nothing hides
   double replay_error_percent = 0;
   double matched_waits_percent = 0;
   double opaque_percent = 0;

@@ -93,7 +93,9 @@ double NamedPart(const HostCause& cause) {
 }
 
 double MostHidden(const Analysis& analysis, const Finding& finding) {
-  const auto advises = [&](Advice advice) { return Advises(finding.path_a, advice); };
+  const auto advises = [&](Advice advice) {
+    return Advises(finding.path_a, advice) || Advises(finding.path_b, advice);
+  };
   const bool hides = advises(Advice::kOverlapMicroBatches) ||
                      advises(Advice::kOverlapCommunication) || advises(Advice::kOverlapAllToAll);
   if (!hides) return std::numeric_limits<double>::infinity();
@@ -108,8 +110,12 @@ double MostHidden(const Analysis& analysis, const Finding& finding) {
   return std::clamp(MillisOf(books.wall.communication_ns()) - again, 0.0, computing);
 }
 
+const std::vector<Remedy>& ExchangePath(const Finding& finding) {
+  return finding.path_a.empty() ? finding.path_b : finding.path_a;
+}
+
 double MostOfExchange(const Analysis& analysis, const Finding& finding) {
-  const auto& path = finding.path_a;
+  const std::vector<Remedy>& path = ExchangePath(finding);
   if (path.empty() || path.front().advice != Advice::kBalanceExchange)
     return MostHidden(analysis, finding);
   for (const PatternHit& hit : finding.patterns) {
@@ -192,6 +198,17 @@ bool SparesHost(const Finding& finding) {
 bool GpuBindsUnrecorded(const WallBase& wall) {
   constexpr double kAbout = 1.05;
   return wall.unrecorded_ms && wall.unrecorded_ms->low <= kAbout * wall.gpu_floor_ms;
+}
+
+double MostWithoutRecording(const WallBase& wall, double gpu_gone_ms) {
+  if (!wall.unrecorded_ms) return wall.wall_ms;
+  const double left = std::max(0.0, wall.gpu_own_ms - std::max(0.0, gpu_gone_ms));
+  const double margin = wall.replay_error_percent / 100 * wall.wall_ms;
+  return std::clamp(wall.unrecorded_ms->high - left + margin, 0.0, wall.wall_ms);
+}
+
+double MostOf(const WallBase& wall, const WayOut& way, double gpu_gone_ms) {
+  return ScalesGpuAlone(way) ? wall.wall_ms : MostWithoutRecording(wall, gpu_gone_ms);
 }
 
 double TrustIn(const WallBase& wall, const Finding& finding) {

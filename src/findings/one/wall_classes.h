@@ -45,6 +45,8 @@ double NamedPart(const HostCause& cause);
 // What of communication can be hidden at most: no more than there is computing to hide it under.
 // Infinite where the way out hides nothing.
 double MostHidden(const Analysis& analysis, const Finding& finding);
+// Where ways out of an exchange between ranks stand: settings of an engine are path B.
+const std::vector<Remedy>& ExchangePath(const Finding& finding);
 // Of what its first way out may save: balanced, ranks still take as long as their fastest call.
 double MostOfExchange(const Analysis& analysis, const Finding& finding);
 // How long the host stands in the calls of uploads that changes pin.
@@ -57,6 +59,11 @@ Range Within(const Range& ms, const Range& most);
 bool SparesHost(const Finding& finding);
 // Whether without what recording may have cost the GPU sets the pace.
 bool GpuBindsUnrecorded(const WallBase& wall);
+// What can be saved at most where so much GPU time goes: the unit without what recording cost the
+// host at least still waits for the rest of the GPU's own work. And of a way out: faster GPU work
+// alone is bound by its time already.
+double MostWithoutRecording(const WallBase& wall, double gpu_gone_ms);
+double MostOf(const WallBase& wall, const WayOut& way, double gpu_gone_ms);
 // The part of a saving that it is ranked by: of what is doubtful the middle between its least and
 // what is expected. Host time is, where recording may have cost most of it or something has to go
 // first, and so are fewer bits.

@@ -11,6 +11,7 @@
 #include "findings/one/analysis.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/time_scope.h"
+#include "findings/one/wall_classes.h"
 
 namespace jarvis::findings {
 namespace {
@@ -79,6 +80,17 @@ double OfAnotherReading(const Range& alone_ms, double high_part) {
 void CapTogether(double most_ms, Range* together_ms) {
   const double least = std::min(together_ms->mid, together_ms->high);
   together_ms->high = std::clamp(most_ms, least, together_ms->high);
+}
+
+// Nor do they save what the unit without recording still needs. The first list is what is given.
+void HoldToRest(const WallBase& wall, const analysis::Simulation& simulation,
+                const std::vector<std::vector<analysis::Change>>& lists, Range* together_ms) {
+  std::vector<analysis::Change> every;
+  for (std::size_t k = 1; k < lists.size(); ++k)
+    every.insert(every.end(), lists[k].begin(), lists[k].end());
+  const double gpu_ms = simulation.Removed(*wall.given, every).gpu_ms;
+  const double most = MostWithoutRecording(wall, gpu_ms);
+  *together_ms = Within(*together_ms, {most, most, most});
 }
 
 }  // namespace
@@ -167,6 +179,7 @@ void TellTogether(const analysis::Simulation& simulation, Analysis* analysis) {
                                      : OfAnotherReading(best->ms, finding.way->high_part);
   }
   CapTogether(all_ms, &*together);
+  HoldToRest(analysis->wall, simulation, lists, &*together);
 }
 
 WallPlan PlanInOrder(const Analysis& analysis, const analysis::Simulation& simulation,
@@ -238,6 +251,7 @@ Result<WallPlan> AskPlan(const Analysis& analysis, const analysis::Simulation& s
   const std::vector<double> most_ms = simulation.SavedInOrder(lists);
   CapTogether(std::accumulate(most_ms.begin() + 1, most_ms.end(), other_readings_ms),
               &plan.together_ms);
+  HoldToRest(analysis.wall, simulation, lists, &plan.together_ms);
   plan.nothing = std::move(nothing);
   return plan;
 }

@@ -1,7 +1,6 @@
 #include "findings/one/wall_savings.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <span>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "findings/one/estimates.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/wall_classes.h"
+#include "findings/one/wall_order.h"
 #include "findings/one/wall_plan.h"
 #include "session/trace_frames.h"
 #include "trace/by_name.h"
@@ -31,8 +31,6 @@ double PartOf(double saved_ms, double time_ms) {
 bool HappensOnce(const Finding& finding) {
   return finding.host != nullptr && finding.host->once;
 }
-
-constexpr double kHiddenTrust = 0.5;  // the middle between nothing and all
 
 class WallAsker {
  public:
@@ -53,10 +51,11 @@ class WallAsker {
     std::vector<std::optional<WayOut>> best(all.size());
     ParallelFor(std::min(all.size(), static_cast<std::size_t>(limits::kFindingsAsked)), 0,
                 [&](std::size_t i) { best[i] = AskBoth(&all[i]); });
-    Order(best);
-    for (const std::size_t at : order_)
-      analysis_.findings[at].way = std::make_shared<const WayOut>(std::move(*best[at]));
-    Arrange();
+    WallOrder order = OrderFindings(analysis_, simulation_, best);
+    AskForHostThen(order);
+    for (const Placed& one : order.placed)
+      analysis_.findings[one.at].way = std::make_shared<const WayOut>(std::move(*best[one.at]));
+    Arrange(order.placed);
     ClassifyByWall(&analysis_);
   }
 
@@ -161,14 +160,16 @@ class WallAsker {
   WallSaving Ask(const analysis::GivenChanges& given, const WayOut& way,
                  double* replayed_ms = nullptr) const {
     const analysis::Outcome outcome = simulation_.WhatIf(given, way.changes);
-    const double cap =
-        std::min(way.cap_ms.value_or(outcome.gpu_ms + outcome.host_ms), analysis_.wall.wall_ms);
+    const double cap = std::max(0.0, way.cap_ms.value_or(outcome.gpu_ms + outcome.host_ms));
     const auto within = [](double ms, double most) { return std::clamp(ms, 0.0, most); };
     if (replayed_ms != nullptr) *replayed_ms = outcome.saved_ms;
     WallSaving saving;
-    saving.ms.mid = within(outcome.saved_ms, std::max(0.0, cap));
+    const auto most_at = [&](double part) {
+      return std::min(cap * part, MostOf(analysis_.wall, way, outcome.gpu_ms * part));
+    };
+    saving.ms.mid = within(outcome.saved_ms, most_at(1));
     saving.ms.low = within(LowOf(outcome) * way.low_part, saving.ms.mid);
-    const double most = std::min(std::max(0.0, cap) * way.high_part, analysis_.wall.wall_ms);
+    const double most = most_at(way.high_part);
     saving.ms.high = std::max(saving.ms.mid, within(outcome.high_ms * way.high_part, most));
     return saving;
   }
@@ -344,143 +345,26 @@ class WallAsker {
     return {{{analysis::kAllTracks, frame.start, frame.end}}, 0};
   }
 
-  void AskForHostThen(const analysis::DoneChanges& done) const {
+  void AskForHostThen(const WallOrder& order) const {
     constexpr double kMuch = 0.2;  // of the wall time: then the GPU may leave the host behind
-    const bool faster = !order_.empty() && analysis_.findings[order_.front()].host == nullptr &&
-                        after_ms_.front() >= kMuch * analysis_.wall.wall_ms;
+    if (order.placed.empty()) return;
+    const Placed& first = order.placed.front();
+    const bool faster = analysis_.findings[first.at].host == nullptr &&
+                        first.after_ms >= kMuch * analysis_.wall.wall_ms;
     if (!faster) return;
     const std::vector<Changes> no_host = {InScope({NoHost()})};
-    analysis_.wall.host_then_ms = std::max(0.0, simulation_.SavedAfter(done, no_host).front());
+    analysis_.wall.host_then_ms =
+        std::max(0.0, simulation_.SavedAfter(order.done, no_host).front());
   }
 
   // Halves of a batch that together compute that much longer than the whole hide nothing.
   void DropVainSplits(Finding* finding) const {
     if (PercentOf(analysis_.wall, MostHidden(analysis_, *finding)) >= limits::kFindingMin) return;
     const auto splits = [](const Remedy& one) {
-      return one.advice == Advice::kOverlapMicroBatches ||
-             one.advice == Advice::kOverlapMicroBatchesVllm ||
-             one.advice == Advice::kOverlapMicroBatchesSglang;
+      return one.advice == Advice::kOverlapMicroBatches;
     };
     std::erase_if(finding->path_a, splits);
     std::erase_if(finding->path_b, splits);
-  }
-
-  // At most, once others are done.
-  double CapOfFinding(const Finding& finding, const WayOut& way) const {
-    if (auto known = caps_.find(&finding); known != caps_.end()) return known->second;
-    const double cap = std::min(analysis_.wall.wall_ms, CapOf(simulation_, given(), way));
-    caps_.emplace(&finding, cap);
-    return cap;
-  }
-
-  // A finding that waits for its place.
-  struct Next {
-    std::size_t at;
-    double ms;
-    bool known;        // after all that are done
-    double trust = 1;  // TrustIn
-    double alone = 0;  // before all others
-    // What hardly shows before others shows as surely as the host becomes fast.
-    double weight() const {
-      const bool hidden = known && ms > limits::kShowsAfter * alone;
-      return ms * (hidden ? std::min(trust, kHiddenTrust) : trust);
-    }
-  };
-
-  // Where the host binds, what it can be spared goes before faster GPU work that saves hardly more:
-  // much of the latter shows only once the host is fast, and the model stays as it is.
-  template <typename Ask>
-  std::vector<Next>::iterator EasierThan(const Next& most, std::vector<Next>& left,
-                                         const Ask& ask) const {
-    const auto itself = left.begin() + (&most - left.data());
-    const bool host_binds = analysis_.wall.host_floor_ms > analysis_.wall.gpu_floor_ms;
-    const Finding& first = analysis_.findings[most.at];
-    if (!host_binds || SparesHost(first) || first.wall_b) return itself;
-    const double least = limits::kEasierWay * most.weight();
-    for (auto one = left.begin(); one != left.end(); ++one) {
-      const Finding& finding = analysis_.findings[one->at];
-      if (one == itself || !finding.host || !finding.wall_b) continue;
-      if (one->weight() < least) continue;
-      if (!one->known) ask({&*one, 1});
-      if (one->weight() >= least && one->ms > 0) return one;
-    }
-    return itself;
-  }
-
-  // What is shown of it: as wide as alone.
-  Range Shown(const Next& next) const {
-    const Range& alone = BestWall(analysis_.findings[next.at])->ms;
-    if (alone.mid <= 0) return {next.ms, next.ms, next.ms};
-    return Scaled(alone, next.ms / alone.mid);
-  }
-
-  // A row that is larger at both ends never stands below a smaller one, whatever their middles are.
-  template <typename Ask>
-  std::vector<Next>::iterator Larger(const Next& most, std::vector<Next>& left,
-                                     const Ask& ask) const {
-    auto best = left.begin() + (&most - left.data());
-    const auto above = [&](const Next& one) {
-      const Range a = Shown(one), b = Shown(*best);
-      return a.low > b.low && a.high > b.high;
-    };
-    for (auto one = left.begin(); one != left.end(); ++one) {
-      if (one == best || !above(*one)) continue;
-      if (!one->known) ask({&*one, 1});
-      if (above(*one)) best = one;
-    }
-    return best;
-  }
-
-  // Each time what saves the most beyond those before it, the longer of equals. Once less waits for
-  // the host, more shows of all others, so these are asked again; else only what may be next is.
-  void Order(const std::vector<std::optional<WayOut>>& best) {
-    std::vector<Next> left;
-    for (std::size_t i = 0; i < best.size(); ++i) {
-      if (!best[i]) continue;
-      const Finding& finding = analysis_.findings[i];
-      const double alone = BestWall(finding)->ms.mid;
-      left.push_back({i, alone, false, TrustIn(analysis_.wall, finding), alone});
-    }
-    analysis::DoneChanges done = simulation_.Done(given());
-    const auto ask = [&](std::span<Next> some) {
-      std::vector<Changes> changes;
-      for (const Next& next : some)
-        changes.push_back(best[next.at]->changes);
-      const std::vector<double> saved_ms = simulation_.SavedAfter(done, changes);
-      for (std::size_t k = 0; k < some.size(); ++k) {
-        const std::size_t at = some[k].at;
-        some[k].ms = std::clamp(saved_ms[k], 0.0, CapOfFinding(analysis_.findings[at], *best[at]));
-        some[k].known = true;
-      }
-    };
-    while (!left.empty()) {
-      const auto most =
-          std::max_element(left.begin(), left.end(), [&](const Next& a, const Next& b) {
-            const double x = a.weight();
-            const double y = b.weight();
-            return x != y ? x < y
-                          : analysis_.findings[a.at].time_ms < analysis_.findings[b.at].time_ms;
-          });
-      if (!most->known) {
-        ask({&*most, 1});
-        continue;
-      }
-      const auto easier = EasierThan(*Larger(*most, left, ask), left, ask);
-      const Next taken = *easier;
-      left.erase(easier);
-      order_.push_back(taken.at);
-      after_ms_.push_back(taken.ms);
-      simulation_.Do(best[taken.at]->changes, &done);
-      const Finding& finding = analysis_.findings[taken.at];
-      const bool host = finding.host != nullptr || finding.tier == Tier::kFusion ||
-                        Advises(finding.path_b, Advice::kPinnedCopies);
-      for (Next& next : left) {
-        next.known = false;
-        if (SparesHost(analysis_.findings[next.at])) next.ms = std::max(next.ms, next.alone);
-      }
-      if (host) ask(left);
-    }
-    AskForHostThen(done);
   }
 
   // What a change saves beyond others lies in the range that it may save alone, unless it hardly
@@ -512,10 +396,21 @@ class WallAsker {
     }
   }
 
+  // The id of the finding behind which the one at `k` shows. What is not kept hides nothing: the
+  // next one before it that is about the host, else the first.
+  static std::string BehindWhat(const std::vector<Placed>& order, std::size_t k,
+                                const std::vector<std::string>& ids) {
+    const std::size_t last = order[k].behind.value_or(k == 0 ? 0 : k - 1);
+    for (std::size_t i = last + 1; i-- > 0;) {
+      if (!ids[i].empty() && order[i].host) return ids[i];
+    }
+    return "f1";
+  }
+
   // In their order: what saves, what happens once, what has no saving. What is worth nothing on the
   // clock, whatever else is done, is no finding about the host. Of what shows only later, the
-  // finding about the host before it is the reason, else the first.
-  void Arrange() {
+  // finding about the host that it shows behind is the reason, else the first.
+  void Arrange(const std::vector<Placed>& order) {
     std::vector<Finding>& all = analysis_.findings;
     std::vector<Finding> kept;
     std::vector<bool> taken(all.size(), false);
@@ -534,39 +429,39 @@ class WallAsker {
         if (!taken[i] && all[i].one_off && BestWall(all[i])->ms.mid >= least_ms) take(i);
       }
     };
-    std::string host_before;
-    for (std::size_t k = 0; k < order_.size(); ++k) {
+    std::vector<std::string> ids(order.size());  // as they will be called; empty: not kept
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const double after_ms = order[k].after_ms;
       for (std::size_t i = 0; i < all.size(); ++i) {
         // What is only known to be long yields to a saving of nearly its size.
         const double size_ms = SizeMs(all[i]) / limits::kSizeAgainstSaving;
-        if (!taken[i] && RankedBySize(analysis_.wall, all[i]) && size_ms > after_ms_[k]) take(i);
+        if (!taken[i] && RankedBySize(analysis_.wall, all[i]) && size_ms > after_ms) take(i);
       }
-      Finding& f = all[order_[k]];
+      Finding& f = all[order[k].at];
       // What happens once stands before what hardly saves anything.
       const double small_ms = limits::kSmallSaving / 100 * analysis_.wall.wall_ms;
-      if (std::max(after_ms_[k], BestWall(f)->ms.mid) < small_ms) take_once(small_ms);
+      if (std::max(after_ms, BestWall(f)->ms.mid) < small_ms) take_once(small_ms);
       for (std::optional<WallSaving>* saving : {&f.wall_a, &f.wall_b}) {
-        if (*saving) (*saving)->after_others_ms = after_ms_[k];
+        if (*saving) (*saving)->after_others_ms = after_ms;
       }
       const double alone = BestWall(f)->ms.mid;
-      const bool hidden = Shows(after_ms_[k]) && after_ms_[k] > limits::kShowsAfter * alone;
+      const bool hidden = Shows(after_ms) && after_ms > limits::kShowsAfter * alone;
       // A rule's finding stands by its evidence, whatever waits for other ranks hide of it.
       if (f.host != nullptr && !f.rule && !hidden && !Shows(alone)) {
-        taken[order_[k]] = true;
+        taken[order[k].at] = true;
         continue;
       }
       if (IsHeldUp(f)) {
         HoldBack(&f);
       } else if (!hidden) {
-        Widen(after_ms_[k], &f);
+        Widen(after_ms, &f);
       }
       if (hidden && !kept.empty()) {
-        f.shows_after = host_before.empty() ? "f1" : host_before;
+        f.shows_after = BehindWhat(order, k, ids);
         HoldBack(&f);
       }
-      if (f.host != nullptr && host_before.empty())
-        host_before = fmt::format("f{}", kept.size() + 1);  // as it will be called
-      take(order_[k]);
+      ids[k] = fmt::format("f{}", kept.size() + 1);
+      take(order[k].at);
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!taken[i] && RankedBySize(analysis_.wall, all[i])) take(i);
@@ -585,9 +480,6 @@ class WallAsker {
   const analysis::GivenChanges& quick_;  // given(), without all that profiling may have cost
   Analysis& analysis_;
   const CallExcess excess_;
-  mutable std::map<const Finding*, double> caps_;
-  std::vector<std::size_t> order_;  // findings with a way out, as they are to be done
-  std::vector<double> after_ms_;    // by order: beyond those before
 };
 
 }  // namespace

@@ -1,0 +1,158 @@
+#include "documents/saving_base.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/number_text.h"
+#include "documents/base_text.h"
+#include "documents/markdown_text.h"
+#include "findings/one/wall_classes.h"
+#include "findings/one/wall_plan.h"
+#include "phrases/ids/base.h"
+#include "phrases/phrase.h"
+
+namespace jarvis::documents {
+namespace {
+
+// A sum has a low end where some of its parts have one, however wide the others make it.
+bool HasLowEnd(const findings::Range& sum) {
+  constexpr double kNothing = 0.005;
+  return sum.low > kNothing * sum.high;
+}
+
+// What savings are shares of, at its least and at its most, of all units.
+findings::Range SavingBaseMs(const findings::Analysis& analysis) {
+  const findings::WallBase& wall = analysis.wall;
+  const double once = WithoutFirstCalls(analysis) ? 0 : wall.first_calls_ms;
+  const double recorded = wall.wall_ms + once;
+  if (!TellsUnrecorded(analysis)) return {recorded, recorded, recorded};
+  const findings::Range& without = *wall.unrecorded_ms;
+  return {without.low + once, without.mid + once, without.high + once};
+}
+
+// What the ends of a saving are shares of: of host time that recording may have made there is the
+// less, the shorter the unit was without.
+struct EndsOf {
+  bool low_of_short = false;
+  bool high_of_long = false;
+};
+
+// As shares, the smaller one first.
+std::pair<double, double> SharesOf(const findings::Analysis& analysis, const findings::Range& ms,
+                                   const EndsOf& ends) {
+  const findings::Range of = SavingBaseMs(analysis);
+  const auto share = [](double saved, double whole) {
+    return whole > 0 ? std::min(100.0, saved / whole * 100) : 0;
+  };
+  const double low = share(ms.low, ends.low_of_short ? of.low : of.high);
+  const double high = share(ms.high, ends.high_of_long ? of.high : of.low);
+  return {std::min(low, high), std::max(low, high)};
+}
+
+std::string RangeShare(const findings::Analysis& analysis, const findings::Range& ms, bool low_end,
+                       const EndsOf& ends) {
+  if (!analysis.wall.known || analysis.wall.wall_ms <= 0) {
+    const std::string high = BaseShare(analysis, ms.high);
+    return low_end ? BaseShare(analysis, ms.low) + " to " + high : high;
+  }
+  const auto [low, high] = SharesOf(analysis, {low_end ? ms.low : 0, ms.mid, ms.high}, ends);
+  return low_end ? Pct(low) + " to " + Pct(high) : Pct(high);
+}
+
+}  // namespace
+
+bool TellsUnrecorded(const findings::Analysis& analysis) {
+  constexpr double kLonger = 0.9;
+  const findings::WallBase& wall = analysis.wall;
+  // Where the profiler's pauses are told, savings are without them.
+  if (analysis.base.Percent(wall.profiler_ms) >= kPartToldPercent) return false;
+  return wall.known && wall.unrecorded_ms && wall.unrecorded_ms->low < kLonger * wall.wall_ms;
+}
+
+// First calls are a part of the steps that were recorded, as long as they are no large part of the
+// only one: it says nothing of a later one then. The profiler's pauses are none.
+bool WithoutFirstCalls(const findings::Analysis& analysis) {
+  constexpr double kLargePart = 0.3;
+  const findings::WallBase& wall = analysis.wall;
+  return analysis.base.count == 1 &&
+         wall.first_calls_ms > kLargePart * (wall.wall_ms + wall.first_calls_ms);
+}
+
+std::string SavingBaseText(const findings::Analysis& analysis) {
+  return EachRange(analysis, SavingBaseMs(analysis));
+}
+
+std::string SavingShare(const findings::Analysis& analysis, double ms) {
+  return RangeShare(analysis, {0, ms, ms}, false, {});
+}
+
+std::string OfSavingBase(const findings::Analysis& analysis) {
+  const findings::WallBase& wall = analysis.wall;
+  if (!wall.known || wall.wall_ms <= 0) return "";
+  const bool profiler =
+      analysis.base.Percent(wall.profiler_ms) >= kPartToldPercent || TellsUnrecorded(analysis);
+  const bool steady = WithoutFirstCalls(analysis);
+  if (!profiler && !steady) return "";
+  return Say(phrases::base::kSavingBase, {{"unit", analysis.base.unit},
+                                          {"profiler", profiler},
+                                          {"both", profiler && steady},
+                                          {"one_time", steady}});
+}
+
+std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving) {
+  return EachRange(analysis, findings::AfterOthers(saving));
+}
+
+std::string AfterShare(const findings::Analysis& analysis, const findings::Finding& finding) {
+  const findings::WallSaving& saving = *findings::BestWall(finding);
+  const findings::Range ms = findings::AfterOthers(saving);
+  // Its upper end alone where RangeMs tells no other.
+  const bool low_end = ms.low != ms.high && !findings::IsWide(ms);
+  return RangeShare(
+      analysis, ms, low_end,
+      {saving.low_by_recording, saving.low_by_recording || findings::SparesHost(finding)});
+}
+
+std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms) {
+  const findings::StepBase& base = analysis.base;
+  if (ms.low == ms.high) return EachMs(analysis, ms.high);
+  if (!HasLowEnd(ms)) return "up to " + EachMs(analysis, ms.high);
+  return Digits(base.Each(ms.low)) + " to " + EachMs(analysis, ms.high);
+}
+
+std::string SumShare(const findings::Analysis& analysis, const findings::Range& ms, bool host) {
+  return RangeShare(analysis, ms, ms.low != ms.high && HasLowEnd(ms), {host, true});
+}
+
+findings::Range TogetherMs(const findings::Analysis& analysis) {
+  findings::Range ms = *analysis.wall.together_ms;
+  for (double* each : {&ms.low, &ms.mid, &ms.high})
+    *each = std::min(*each, analysis.wall.wall_ms);
+  return ms;
+}
+
+std::string TogetherRange(const findings::Analysis& analysis) {
+  return SumRange(analysis, TogetherMs(analysis));
+}
+
+std::string TogetherShare(const findings::Analysis& analysis) {
+  const bool host = std::ranges::any_of(analysis.findings, [](const findings::Finding& finding) {
+    const findings::WallSaving* best = findings::BestWall(finding);
+    return best != nullptr && !finding.one_off && best->low_by_recording;
+  });
+  return SumShare(analysis, TogetherMs(analysis), host);
+}
+
+std::string TogetherSentence(const findings::Analysis& analysis) {
+  const bool bounded =
+      std::any_of(analysis.findings.begin(), analysis.findings.end(), [](const auto& finding) {
+        return finding.bound_ms && findings::BestWall(finding) == nullptr;
+      });
+  return Say(phrases::base::kTogether, {{"bounded", bounded},
+                                        {"saving", TogetherRange(analysis)},
+                                        {"per_unit", UnitPhrase(analysis)},
+                                        {"share", TogetherShare(analysis)},
+                                        {"of_base", OfSavingBase(analysis)}});
+}
+
+}  // namespace jarvis::documents

@@ -1,0 +1,46 @@
+// What savings are shares of, and savings as texts. Where recording made units longer by much,
+// shares are of the unit without it: its length at most and at least, as a saving's ends are.
+#pragma once
+
+#include <string>
+
+#include "findings/one/analysis.h"
+
+namespace jarvis::documents {
+
+// Parts of the base below it are not told.
+inline constexpr double kPartToldPercent = 0.5;
+
+// Whether recording may have made the unit longer by much.
+bool TellsUnrecorded(const findings::Analysis& analysis);
+// Whether one-time work is no part of what savings are of.
+bool WithoutFirstCalls(const findings::Analysis& analysis);
+// How long the unit is that savings are shares of: "42.1 ms", or "18.6 to 36.1 ms" without what
+// recording cost.
+std::string SavingBaseText(const findings::Analysis& analysis);
+
+// Of what is saved at most: its share of the base of savings, or of the shortest that it may be.
+std::string SavingShare(const findings::Analysis& analysis, double ms);
+// "of the step without profiler overhead"; empty where that is what times are shares of.
+std::string OfSavingBase(const findings::Analysis& analysis);
+
+// What a way out saves once those ranked before it are done (findings::AfterOthers), as text ("32.1
+// to 62.6 ms") and as its share of what savings are of ("36.7% to 71.6%").
+std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving);
+// REQUIRES: the finding has a saving.
+std::string AfterShare(const findings::Analysis& analysis, const findings::Finding& finding);
+
+// Of a sum of savings, with the low end that its parts have, and its share. `host`: whether the low
+// end of any of them is what is left without recording.
+std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms);
+std::string SumShare(const findings::Analysis& analysis, const findings::Range& ms, bool host);
+// Of all recommendations: the sum of what each saves after those above it, never more than there
+// is, of all units; as text, and its share. REQUIRES: wall.together_ms.
+findings::Range TogetherMs(const findings::Analysis& analysis);
+std::string TogetherRange(const findings::Analysis& analysis);
+std::string TogetherShare(const findings::Analysis& analysis);
+// "All recommendations together save 31.4 to 36.0 ms per step (31.4% to 36.0%)." REQUIRES:
+// wall.together_ms.
+std::string TogetherSentence(const findings::Analysis& analysis);
+
+}  // namespace jarvis::documents

@@ -1,0 +1,89 @@
+// What savings are shares of where recording made the step longer, and what no saving exceeds.
+#include "documents/saving_base.h"
+
+#include <algorithm>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "documents/lever_table.h"
+#include "documents/same_action.h"
+#include "findings/one/wall_classes.h"
+#include "findings/one/wall_plan.h"
+#include "support/analyzed.h"
+
+namespace jarvis::documents {
+namespace {
+
+using testing::Analyze;
+using testing::Analyzed;
+using testing::TraceText;
+
+// Three steps of 80 kernels of 5 us, launched every 50 us by ops inside ops.
+TraceText ManyOps(int ops_around) {
+  TraceText text;
+  std::int64_t id = 0;
+  for (int step = 0; step < 3; ++step) {
+    const double begin = 4400.0 * step;
+    text.Annotation(fmt::format("ProfilerStep#{}", step + 3), begin, 4300);
+    for (int i = 0; i < 80; ++i) {
+      const double at = begin + 20 + 50.0 * i;
+      for (int around = ops_around; around > 0; --around)
+        text.Op("aten::outer", at - around, 30 + 2.0 * around);
+      text.OpWithKernel("aten::relu", at, 25, "k", at + 30, 5, ++id);
+    }
+  }
+  return text;
+}
+
+double Percent(const std::string& text, bool last) {
+  const std::size_t end = last ? text.rfind('%') : text.find('%');
+  const std::size_t begin = text.rfind(' ', end);
+  return std::stod(text.substr(begin == std::string::npos ? 0 : begin + 1));
+}
+
+TEST_CASE("where recording made steps longer, shares are of the step without it") {
+  const Analyzed one = Analyze(ManyOps(8), "H100");
+  const findings::WallBase& wall = one.analysis.wall;
+  REQUIRE(TellsUnrecorded(one.analysis));
+  REQUIRE(wall.together_ms.has_value());
+  CHECK(OfSavingBase(one.analysis) == "of the step without profiler overhead");
+  const std::string share = TogetherShare(one.analysis);
+  CAPTURE(share);
+  const double of_recorded = 100 * wall.together_ms->high / wall.wall_ms;
+  CHECK(Percent(share, true) >= of_recorded);
+  CHECK(Percent(share, true) <= 100);
+  CHECK(Percent(share, false) <= Percent(share, true));
+  // The text has both ends of what savings are of.
+  CHECK(SavingBaseText(one.analysis).find(" to ") != std::string::npos);
+}
+
+TEST_CASE("what recording hardly costs changes no share") {
+  const Analyzed one = Analyze(ManyOps(0), "H100");
+  const findings::WallBase& wall = one.analysis.wall;
+  REQUIRE(wall.together_ms.has_value());
+  if (TellsUnrecorded(one.analysis)) return;
+  CHECK(OfSavingBase(one.analysis).empty());
+  CHECK(Percent(TogetherShare(one.analysis), true) ==
+        doctest::Approx(100 * wall.together_ms->high / wall.wall_ms).epsilon(0.01));
+}
+
+TEST_CASE("no saving leaves less than the GPU's own work of the step without recording") {
+  for (const int around : {0, 4, 8}) {
+    CAPTURE(around);
+    const Analyzed one = Analyze(ManyOps(around), "H100");
+    const findings::WallBase& wall = one.analysis.wall;
+    REQUIRE(wall.unrecorded_ms.has_value());
+    const double margin = wall.replay_error_percent / 100 * wall.wall_ms + 1e-9;
+    for (const findings::Finding& finding : one.analysis.findings) {
+      const findings::WallSaving* best = findings::BestWall(finding);
+      if (best == nullptr || finding.host == nullptr || finding.one_off) continue;
+      CAPTURE(finding.subject);
+      CHECK(best->ms.high <= wall.unrecorded_ms->high - wall.gpu_own_ms + margin);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace jarvis::documents
