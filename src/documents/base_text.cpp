@@ -29,8 +29,7 @@ constexpr double kExposedTold = 10;  // ... of collectives that nothing hides, t
 // "step", "passes": what so many units are called.
 std::string UnitsOf(const findings::Analysis& analysis, std::size_t count) {
   const std::string& unit = analysis.base.unit;
-  if (count == 1) return unit;
-  return unit + (unit.ends_with('s') ? "es" : "s");
+  return count == 1 ? unit : analysis::PluralOfUnit(unit);
 }
 
 // What limits the step.
@@ -108,6 +107,7 @@ std::int64_t OutsideNs(const findings::Analysis& analysis) {
 // Units that are left out, by why they are.
 struct OddGroup {
   std::string_view why;
+  bool whole = true;  // a unit; else one of those that a group is of
   std::size_t count = 0;
   std::size_t ended = 0;  // of them, those whose end was recorded, if any
   std::int64_t ns = 0;    // of these
@@ -121,9 +121,11 @@ std::vector<OddGroup> OddGroups(const findings::Analysis& analysis) {
     // The marks of a host that runs ahead say when it asked for the work, not how long that took.
     const auto i = static_cast<std::size_t>(&step - frames.steps.data());
     const analysis::TimeSpan unit = frames.base.units[i];
-    auto found = std::find_if(groups.begin(), groups.end(),
-                              [&](const OddGroup& one) { return one.why == step.odd_because; });
-    if (found == groups.end()) found = groups.insert(found, {step.odd_because});
+    const bool whole = frames.base.group.HeldIn(i) == frames.base.group.size;
+    auto found = std::find_if(groups.begin(), groups.end(), [&](const OddGroup& one) {
+      return one.why == step.odd_because && one.whole == whole;
+    });
+    if (found == groups.end()) found = groups.insert(found, {step.odd_because, whole});
     ++found->count;
     if (frames.base.open_end && &step == &frames.steps.back() && found->ended > 0) continue;
     ++found->ended;
@@ -213,9 +215,13 @@ std::string SavingTitle(const findings::Analysis& analysis) {
 }
 
 std::string UnitTitle(const findings::Analysis& analysis) {
+  constexpr std::size_t kScopeMax = 60;
   const findings::StepBase& base = analysis.base;
+  const analysis::BaseOfTime& of = analysis.frames->frames.base;
+  const std::string& scope = of.group.scope;
   return Say(phrases::base::kUnitTitle,
-             {{"unit", base.unit},
+             {{"unit", of.group.size > 1 ? of.unit_text() : base.unit},
+              {"scope", scope.empty() ? scope : Code(scope, kScopeMax)},
               {"count", base.count <= 1 ? std::string() : fmt::format("{}", base.count)}});
 }
 
@@ -298,10 +304,13 @@ std::string LeftOut(const findings::Analysis& analysis) {
   if (base.warm_estimated) add(base.one_time_ns, phrases::base::kLeftOutOneTime);
   if (frames.apart()) {
     for (const OddGroup& one : OddGroups(analysis)) {
-      parts.push_back(Say(phrases::base::kLeftOutUnits, {{"count", one.count},
-                                                         {"units", UnitsOf(analysis, one.count)},
-                                                         {"time", Ms(one.mean_ms())},
-                                                         {"why", one.why}}));
+      const std::string part(analysis::TimeUnitText(base.unit));
+      const std::string units = one.whole        ? UnitsOf(analysis, one.count)
+                                : one.count == 1 ? part
+                                                 : analysis::PluralOfUnit(part);
+      parts.push_back(Say(
+          phrases::base::kLeftOutUnits,
+          {{"count", one.count}, {"units", units}, {"time", Ms(one.mean_ms())}, {"why", one.why}}));
     }
   }
   if (parts.empty()) return "";

@@ -48,8 +48,8 @@ std::int64_t OneTimeInBase(const analysis::BaseOfTime& base) {
 std::string BaseOfSide(const findings::Analysis& analysis, int side) {
   const analysis::BaseOfTime& base = analysis.frames->frames.base;
   std::string text = fmt::format("Base of the {}: {} of {}", kSides[side], OneUnit(base.unit),
-                                 Ms(MillisOf(base.unit_ns())));
-  if (base.count > 1) text += fmt::format(", mean of {}", base.count);
+                                 Ms(MillisOf(base.part_ns())));
+  if (base.parts() > 1) text += fmt::format(", mean of {}", base.parts());
   if (base.warm_estimated) text += ", estimated warm from one cold pass";
   return text + "; " + NotInBase(base) + ".";
 }

@@ -12,6 +12,8 @@ Json LedgerBaseJson(const session::TraceFrames& frames) {
     kept.push_back(i);
   return {{"schema_version", 1},
           {"unit", std::string(analysis::TimeUnitText(base.unit))},
+          {"group", base.group.size},
+          {"group_name", base.group.scope.empty() ? Json(nullptr) : Json(base.group.scope)},
           {"name", base.name.empty() ? Json(nullptr) : Json(base.name)},
           {"count", base.count},
           {"ns", base.ns()},

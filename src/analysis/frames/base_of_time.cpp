@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
-#include "analysis/attribution/module_paths.h"
+#include "analysis/frames/blocks.h"
+#include "analysis/frames/unit_groups.h"
 #include "analysis/host/host_walk.h"
 #include "base/median.h"
 
@@ -26,9 +28,7 @@ constexpr std::int64_t kOneTimeLeastNs = 1'000'000;
 constexpr std::int64_t kColdProcessNs = 50'000'000;  // one-time calls that prove a cold process
 constexpr std::int64_t kOpFreeLeastNs = 20'000'000;
 constexpr double kIdleNearlyAll = 0.95;
-constexpr double kWarmFrom = 0.2;  // of the pass is one-time: the warm pass is the base
-constexpr std::size_t kBlocksLeast = 4, kBlocksMost = 200;
-constexpr double kBlocksHold = 0.3;      // of the modules' time
+constexpr double kWarmFrom = 0.2;        // of the pass is one-time: the warm pass is the base
 constexpr double kFirstBlockIdle = 0.2;  // above the mean of the later ones
 
 TimeSet Join(TimeSet a, const TimeSet& b) {
@@ -48,8 +48,9 @@ struct Units {
 
 class BaseFinder {
  public:
-  BaseFinder(const FrameFacts& facts, UnrecordedHead head)
+  BaseFinder(const FrameFacts& facts, UnrecordedHead head, GroupUnits grouping)
       : facts_(facts),
+        grouping_(grouping),
         busy_(facts.busy),
         calls_(FindOneTimeCalls(facts)),
         idle_calls_(Subtract(Union(calls_), facts.busy)),
@@ -64,7 +65,8 @@ class BaseFinder {
 
   BaseOfTime Run() {
     ChooseUnits();
-    const std::vector<std::size_t> whole = WholeUnits();
+    std::vector<std::size_t> whole = WholeUnits();
+    std::erase_if(whole, [&](std::size_t i) { return out_.group.HeldIn(i) < out_.group.size; });
     if (whole.size() > 1) {
       KeepRegime(whole);
     } else {
@@ -113,7 +115,17 @@ class BaseFinder {
     if (facts_.gpu_work() && drawn.inside < kHoldsNearlyAll) return false;
     if (drawn.found.inferred && (!AreAlike(drawn.work_ns) || NoneIsOver(drawn.work_ns)))
       return false;
+    if (grouping_ == GroupUnits::kWhereTheyRecur) {
+      std::vector<std::int64_t> lengths;
+      for (const TimeSpan& unit : drawn.units)
+        lengths.push_back(std::max<std::int64_t>(1, unit.end - unit.start));
+      if (auto groups = GroupSteps(facts_, drawn.found, lengths)) {
+        out_.host_parts = std::move(drawn.found.steps);
+        drawn = Draw(std::move(*groups));
+      }
+    }
     out_.source = drawn.found.source;
+    out_.group = std::move(drawn.found.group);
     out_.unit = drawn.found.unit;
     out_.name = std::move(drawn.found.name);
     out_.holes = std::move(drawn.found.holes);
@@ -332,6 +344,13 @@ class BaseFinder {
     for (const std::size_t i : whole)
       durations.push_back(std::max<std::int64_t>(1, DurationOf(i)));
     out_.regimes = FindRegimes(durations);
+    // Of few groups none is odd: they are alike by what they do, and each is the mean of several.
+    constexpr std::size_t kFewGroups = 4;
+    if (out_.group.size > 1 && whole.size() <= kFewGroups) {
+      out_.regimes = {};
+      for (std::size_t i = 0; i < whole.size(); ++i)
+        out_.regimes.kept.push_back(i);
+    }
     for (std::size_t& i : out_.regimes.kept)
       i = whole[i];
     if (out_.regimes.change) out_.regimes.change->at = whole[out_.regimes.change->at];
@@ -476,52 +495,9 @@ class BaseFinder {
     return Union(std::move(out));
   }
 
-  // The calls, in a row, of the module class that has fewest of them and still much of the time.
-  std::vector<TimeSpan> Blocks() const {
-    std::map<std::string_view, std::vector<TimeSpan>> classes;
-    TimeSpan all{};
-    bool any = false;
-    for (const EventIndex e : facts_.on_thread) {
-      if (At(e).kind != trace::EventKind::kPythonFunction) continue;
-      const TimeSpan span{At(e).ts_ns, At(e).end_ns()};
-      all = any ? TimeSpan{std::min(all.start, span.start), std::max(all.end, span.end)} : span;
-      any = true;
-      const std::string_view name = ModuleClass(facts_.events.name(e));
-      if (name.empty()) continue;
-      std::vector<TimeSpan>& calls = classes[name];
-      if (calls.empty() || span.start >= calls.back().end) calls.push_back(span);
-    }
-    const std::vector<TimeSpan>* best = nullptr;
-    std::int64_t of_best = 0;
-    for (const auto& [name, calls] : classes) {
-      if (calls.size() < kBlocksLeast || calls.size() > kBlocksMost) continue;
-      std::int64_t sum = 0;
-      for (const TimeSpan& call : calls)
-        sum += call.end - call.start;
-      if (static_cast<double>(sum) < kBlocksHold * static_cast<double>(all.end - all.start))
-        continue;
-      // Of those that come as often the outermost.
-      if (best != nullptr &&
-          (calls.size() > best->size() || (calls.size() == best->size() && sum <= of_best))) {
-        continue;
-      }
-      best = &calls;
-      of_best = sum;
-    }
-    if (best == nullptr) return {};
-    // Until the next one begins, if that is soon.
-    std::vector<TimeSpan> blocks = *best;
-    for (std::size_t i = 0; i + 1 < blocks.size(); ++i) {
-      const std::int64_t gap = blocks[i + 1].start - blocks[i].end;
-      const std::int64_t length = blocks[i].end - blocks[i].start;
-      if (gap < length / 5 + 200'000) blocks[i].end = blocks[i + 1].start;
-    }
-    return blocks;
-  }
-
   // The first block's idle time above the middle of the later ones is one-time.
   void AddFirstBlock(TimeSpan pass, TimeSet* cut) const {
-    const std::vector<TimeSpan> blocks = Blocks();
+    const std::vector<TimeSpan> blocks = FindBlocks(facts_);
     if (blocks.empty()) return;
     const auto idle = [&](TimeSpan span) { return span.end - span.start - busy_.In(span); };
     std::vector<std::int64_t> later;
@@ -571,6 +547,7 @@ class BaseFinder {
   }
 
   const FrameFacts& facts_;
+  const GroupUnits grouping_;
   TimeMeter busy_;
   std::vector<TimeSpan> calls_;  // one-time ones, until the constructor is done
   const TimeSet idle_calls_;     // their time with an idle GPU
@@ -587,8 +564,18 @@ class BaseFinder {
 
 }  // namespace
 
-BaseOfTime FindBaseOfTime(const FrameFacts& facts, UnrecordedHead head) {
-  return BaseFinder(facts, std::move(head)).Run();
+std::uint64_t BaseOfTime::recorded_parts() const {
+  return group.held.empty()
+             ? host_units.size()
+             : std::accumulate(group.held.begin(), group.held.end(), std::uint64_t{0});
+}
+
+double BaseOfTime::recorded_units() const {
+  return static_cast<double>(recorded_parts()) / static_cast<double>(group.size);
+}
+
+BaseOfTime FindBaseOfTime(const FrameFacts& facts, UnrecordedHead head, GroupUnits grouping) {
+  return BaseFinder(facts, std::move(head), grouping).Run();
 }
 
 }  // namespace jarvis::analysis

@@ -43,12 +43,14 @@ std::vector<TimeSpan> FindOneTimeCalls(const FrameFacts& facts);
 
 struct BaseOfTime {
   TimeUnit unit = TimeUnit::kRecording;
+  UnitGroup group;   // of how many of these one is that figures are of
   std::string name;  // of the mark, scope or module; empty: none
   StepSource source = StepSource::kNone;
   std::string reason;                 // why no unit was found; empty if one was
   bool part_of_pass = false;          // ... because layers were recorded, and no whole pass
   std::vector<FoundStep> host_units;  // host time of all units, by start
-  std::vector<TimeSpan> units;        // what they take; the same places
+  std::vector<FoundStep> host_parts;  // of groups: the steps, passes... one by one; else empty
+  std::vector<TimeSpan> units;        // what units take; as `host_units`
   std::vector<StepHole> holes;        // in which units are missing
   bool open_end = false;              // nothing shows the end of the last unit
   bool by_completion = false;         // the GPU lags: a unit runs from one completion to the next
@@ -59,6 +61,15 @@ struct BaseOfTime {
   std::int64_t count = 1;  // units in the base
   std::int64_t ns() const { return Length(base); }
   std::int64_t unit_ns() const { return ns() / count; }
+  const std::vector<FoundStep>& host_each() const {
+    return host_parts.empty() ? host_units : host_parts;
+  }
+  std::string unit_text() const { return UnitText(unit, group); }
+  double recorded_units() const;  // whether in the base or not; of groups with the parts of one
+  std::uint64_t recorded_parts() const;  // the steps, passes... that they are of
+  // Steps, passes... in the base: what groups are held by against those of another recording.
+  std::int64_t parts() const { return count * static_cast<std::int64_t>(group.size); }
+  std::int64_t part_ns() const { return ns() / parts(); }
   // One cold pass was recorded: its one-time work is cut out of the base, as a warm pass has none.
   bool warm_estimated = false;
 
@@ -73,6 +84,10 @@ struct BaseOfTime {
   TimeSet one_time;     // of a single pass: its one-time stretches
 };
 
-BaseOfTime FindBaseOfTime(const FrameFacts& facts, UnrecordedHead head);
+// Whether units that recur in a fixed order are one unit together. Ranks are held against each
+// other step by step, so that theirs are not.
+enum class GroupUnits : std::uint8_t { kNever, kWhereTheyRecur };
+
+BaseOfTime FindBaseOfTime(const FrameFacts& facts, UnrecordedHead head, GroupUnits grouping);
 
 }  // namespace jarvis::analysis

@@ -58,7 +58,8 @@ class PhaseMaker {
       for (const StepFrame& step : frames_.steps) {
         if (!all && !step.steady) continue;
         ++out_.steps;
-        Measure(step.host);
+        for (const TimeSpan& part : EachIn(step.host))
+          Measure(part);
       }
     }
     for (const PhaseKind kind : {PhaseKind::kForward, PhaseKind::kBackward, PhaseKind::kOptimizer})
@@ -73,6 +74,21 @@ class PhaseMaker {
   bool NamesParts() const {
     return std::any_of(facts_.on_thread.begin(), facts_.on_thread.end(),
                        [&](EventIndex e) { return !trace::IsLaunchCall(facts_.events[e].kind); });
+  }
+
+  // A group's steps are cut into parts one by one: of all together each would be one part. What
+  // comes before the first one is of that.
+  std::vector<TimeSpan> EachIn(TimeSpan step) const {
+    std::vector<TimeSpan> each = {step};
+    bool first = true;
+    for (const FoundStep& one : frames_.base.host_parts) {
+      if (one.host.start < step.start || one.host.start >= step.end) continue;
+      if (!std::exchange(first, false)) {
+        each.back().end = one.host.start;
+        each.push_back({one.host.start, step.end});
+      }
+    }
+    return each;
   }
 
   void Measure(TimeSpan span) {

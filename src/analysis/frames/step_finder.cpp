@@ -209,6 +209,7 @@ class StepFinder {
         out.name = name;
         out.source = StepSource::kAnnotation;
         out.unit = one.diffusion ? TimeUnit::kRequest : TimeUnit::kIteration;
+        out.of_engine = true;
       }
       out.steps.push_back({name,
                            static_cast<std::int64_t>(out.steps.size() + 1),
@@ -430,6 +431,17 @@ std::string_view TimeUnitText(TimeUnit unit) {
     case TimeUnit::kRecording: break;
   }
   return "recording";
+}
+
+std::string UnitText(TimeUnit unit, const UnitGroup& group) {
+  if (group.size == 1) return std::string(TimeUnitText(unit));
+  return fmt::format("group of {} {}", group.size, PluralOfUnit(TimeUnitText(unit)));
+}
+
+std::string PluralOfUnit(std::string_view text) {
+  constexpr std::string_view kGroup = "group";
+  if (text.starts_with("group of")) return fmt::format("groups{}", text.substr(kGroup.size()));
+  return fmt::format("{}{}", text, text.ends_with('s') ? "es" : "s");
 }
 
 bool OfferSteps(const FrameFacts& facts, const StepTaker& take) {

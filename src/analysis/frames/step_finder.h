@@ -29,9 +29,21 @@ struct StepHole {
   std::optional<std::int64_t> first, last;
 };
 
+// Where steps that recur in a fixed order of unlike ones are one unit together (unit_groups.h).
+struct UnitGroup {
+  std::size_t size = 1;           // steps in a whole one; 1: each is a unit of its own
+  std::string scope;              // the frame or annotation around each; empty: none
+  std::vector<std::size_t> held;  // by unit: the steps in it; empty: one in each
+  std::size_t HeldIn(std::size_t unit) const { return held.empty() ? 1 : held[unit]; }
+};
+
 // What users call one.
 enum class TimeUnit : std::uint8_t { kStep, kIteration, kRequest, kPass, kRecording };
 std::string_view TimeUnitText(TimeUnit unit);  // "step", "iteration", "request", ...
+// The same of a group: "group of 4 passes".
+std::string UnitText(TimeUnit unit, const UnitGroup& group);
+// Several of what such a text names: "steps", "passes", "groups of 4 passes".
+std::string PluralOfUnit(std::string_view text);
 
 struct FoundSteps {
   StepSource source = StepSource::kNone;
@@ -45,7 +57,9 @@ struct FoundSteps {
   // Marks that stand around a part of their step: it ends where the next begins, so that nothing
   // shows the end of the last one.
   bool open_end = false;
-  bool inferred = false;  // from a scope that only happens to repeat
+  bool inferred = false;   // from a scope that only happens to repeat
+  bool of_engine = false;  // iterations and requests as an engine names them
+  UnitGroup group;
 };
 
 // Whether these are the steps.

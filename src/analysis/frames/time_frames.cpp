@@ -17,6 +17,9 @@ namespace {
 // A step this many times as long as the middle one, or as short, is none of the usual ones.
 constexpr const char* kLonger = "longer than the others";
 constexpr const char* kShorter = "shorter than the others";
+constexpr const char* kFasterBefore = "an earlier, faster phase";
+constexpr const char* kSlowerBefore = "an earlier, slower phase";
+constexpr const char* kNoWholeGroup = "in no whole group";
 constexpr const char* kNoEnd = "its end was not recorded";
 // A step of which first calls take this share is none of the usual ones.
 constexpr double kFirstCallShare = 0.2;
@@ -50,7 +53,7 @@ class FrameMaker {
       unseen_.foreign.clear();
       unseen_.foreign_busy.clear();
     }
-    out_.base = FindBaseOfTime(facts_, std::move(head));
+    out_.base = FindBaseOfTime(facts_, std::move(head), GroupUnits::kWhereTheyRecur);
     out_.foreign = unseen_.foreign;
     out_.foreign_busy = unseen_.foreign_busy;
     out_.unrecorded = unseen_.unrecorded;
@@ -389,6 +392,7 @@ class FrameMaker {
       step.steady = std::binary_search(kept.begin(), kept.end(), i);
       if (!step.steady) {
         step.odd_because = WhyOdd(i, any_gpu);
+        step.odd_by_pace = IsByPace(i);
         continue;
       }
       ++out_.steady_steps;
@@ -410,14 +414,26 @@ class FrameMaker {
         kFirstCallShare * static_cast<double>(step.host_ns())) {
       return "one-time initialization";
     }
+    if (out_.base.group.HeldIn(i) < out_.base.group.size) return kNoWholeGroup;
     const TimeSpan unit = out_.base.units[i];
     const auto& change = out_.base.regimes.change;
     if (change && i < change->at)
-      return change->before_ns < change->after_ns ? "an earlier, faster phase"
-                                                  : "an earlier, slower phase";
+      return change->before_ns < change->after_ns ? kFasterBefore : kSlowerBefore;
     if (unit.start < out_.base.head.end_ns) return "the GPU was still finishing earlier work";
     if (unit.end - unit.start > out_.base.unit_ns()) return kLonger;
     return out_.base.open_end && i + 1 == out_.steps.size() ? kNoEnd : kShorter;
+  }
+
+  bool IsByPace(std::size_t i) const {
+    constexpr double kColdLonger = 2;  // than those that are kept
+    const TimeSpan unit = out_.base.units[i];
+    if (i < out_.base.regimes.kept.front() &&
+        static_cast<double>(unit.end - unit.start) >
+            kColdLonger * static_cast<double>(out_.base.unit_ns()))
+      return false;
+    const std::string& why = out_.steps[i].odd_because;
+    return why == kLonger || why == kShorter || why == kFasterBefore || why == kSlowerBefore ||
+           why == kNoWholeGroup;
   }
 
   void MakeStepTime() {
@@ -517,7 +533,8 @@ TimeFrames MakeTimeFrames(const FrameFacts& facts) {
 }
 
 BaseOfTime MakeBaseOfTime(const FrameFacts& facts) {
-  return FindBaseOfTime(facts, FindUnrecordedHead(facts, FindUnseenWork(facts).foreign));
+  return FindBaseOfTime(facts, FindUnrecordedHead(facts, FindUnseenWork(facts).foreign),
+                        GroupUnits::kNever);
 }
 
 std::size_t TimeFrames::MemoryBytes() const {

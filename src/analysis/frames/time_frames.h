@@ -69,6 +69,9 @@ struct StepFrame {
   std::optional<std::int64_t> lag_end_ns;
   bool steady = true;
   std::string odd_because;  // empty if steady
+  // It is set apart for its length or the pace around it alone: what makes it so may be a part of
+  // what the user waits for. Not a cold start.
+  bool odd_by_pace = false;
 
   std::int64_t host_ns() const { return host.end - host.start; }
   std::optional<std::int64_t> window_ns() const {
@@ -166,7 +169,7 @@ struct TimeFrames {
 };
 
 TimeFrames MakeTimeFrames(const FrameFacts& facts);
-// TimeFrames::base alone.
+// TimeFrames::base alone, its units ungrouped: as ranks are held against each other.
 BaseOfTime MakeBaseOfTime(const FrameFacts& facts);
 
 }  // namespace jarvis::analysis

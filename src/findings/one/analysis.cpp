@@ -229,8 +229,8 @@ class Analyzer {
     context.training = context.training || context.optimizer;
   }
 
-  // All that the trace has, kept or not.
-  std::size_t Units() const { return frames_->frames.base.host_units.size(); }
+  // All that the trace has, kept or not, those of groups one by one.
+  std::size_t Units() const { return frames_->frames.base.recorded_parts(); }
 
   void MarkFusions() {
     std::map<std::string, std::string> taken;

@@ -220,8 +220,9 @@ CaptureText CaptureWords(const session::LoadedTrace& trace, const analysis::Host
   const std::string length = LengthClause(context, sizes);
   if (!of_step.empty())
     text.before = fmt::format("take {} out of the step, then ", QuotedName(of_step.front().op));
+  // A graph is of one pass, not of a group of them.
   text.waits = reader.CallsThatWait(trace.recorded().modules) /
-               static_cast<double>(std::max<std::size_t>(1, frames.frames.base_steps()));
+               static_cast<double>(std::max<std::int64_t>(1, frames.frames.base.parts()));
   text.step = ObstaclesClause(of_step, uploads, false) + length;
   text.model = ObstaclesClause(waits_of(trace.recorded().modules), uploads, true) + length;
   return text;

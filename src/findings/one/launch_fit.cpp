@@ -46,7 +46,7 @@ class FitReader {
       : events_(trace.events()),
         tree_(trace.tree()),
         names_(events_),
-        units_(frames.frames.base.host_units) {
+        units_(frames.frames.base.host_each()) {
     steps_.resize(units_.size());
     for (const analysis::Launch& launch : host.launches.all()) {
       if (launch.kernel) Add(launch);

@@ -40,6 +40,10 @@ void SetTime(const TimeBase& base, double ms, double high_ms, Quality* quality) 
   quality->base = base.name;
 }
 
+const char* PerUnit(const analysis::BaseOfTime& base) {
+  return base.group.size > 1 ? " per group" : " per step";
+}
+
 std::string ShortNumber(double value) {
   const double size = std::abs(value);
   return fmt::format("{:.{}f}", value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);

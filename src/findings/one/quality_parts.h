@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "analysis/frames/base_of_time.h"
 #include "findings/one/quality.h"
 
 namespace jarvis::findings {
@@ -21,6 +22,9 @@ TimeBase OnceBaseOf(const session::LoadedTrace& trace);
 
 // Fills in `ms`, `percent` and `base`. `high_ms` 0: no range. No share is above 100 %.
 void SetTime(const TimeBase& base, double ms, double high_ms, Quality* quality);
+
+// " per step", " per group": of what a figure is where it is of one of several.
+const char* PerUnit(const analysis::BaseOfTime& base);
 
 // Three digits, never an exponent.
 std::string ShortNumber(double value);

@@ -152,16 +152,18 @@ class TimeQualities {
 
   // Of one step where several are recorded, as all else that is told of steps.
   void EventsCost(const analysis::ProfilingCost& cost, const analysis::TimeFrames& frames) {
-    const std::size_t steps = std::max<std::size_t>(1, frames.steps.size());
-    const auto each = [&](double ms) { return Of(ms / static_cast<double>(steps)); };
+    const double steps = std::max(1.0, frames.base.recorded_units());
+    const auto each = [&](double ms) { return Of(ms / steps); };
     const auto [low, high] = RecordingCost(cost);
     std::vector<std::string> kinds;
     std::uint64_t count = 0;
     const auto add = [&](const char* name, const std::optional<analysis::EventCost>& one) {
       if (!one) return;
       count += one->events;
-      kinds.push_back(fmt::format("{} {}: {} to {} ms", one->events / steps, name,
-                                  each(one->low_ms()), each(one->high_ms())));
+      kinds.push_back(
+          fmt::format("{} {}: {} to {} ms",
+                      static_cast<std::uint64_t>(static_cast<double>(one->events) / steps), name,
+                      each(one->low_ms()), each(one->high_ms())));
     };
     add("Python calls", cost.python);
     add("ops", cost.ops);
@@ -175,7 +177,7 @@ class TimeQualities {
     if (q.percent_high.value_or(q.percent.value_or(0)) < kToldFrom) return;
     q.code = "profiler_events";
     q.text = fmt::format("Recording slowed the host by {} to {} ms{} ({}).", each(low), each(high),
-                         steps > 1 ? " per step" : "", fmt::join(kinds, ", "));
+                         steps > 1 ? PerUnit(frames.base) : "", fmt::join(kinds, ", "));
     q.count = count;
     q.consequence = trace_.timeline() ? "GPU idle time that waits for the host may be too long by "
                                         "up to that much; the rest is not "

@@ -9,7 +9,7 @@ StepBase StepBaseOf(const analysis::TimeFrames& frames, std::size_t repeats) {
   base.balance = frames.steady;
   base.total_ms = static_cast<double>(frames.steady.own_ns()) / 1e6;
   if (!frames.steps.empty())
-    base.unit = analysis::TimeUnitText(frames.base.unit);
+    base.unit = frames.base.group.size > 1 ? "group" : analysis::TimeUnitText(frames.base.unit);
   else if (frames.base.warm_estimated)
     base.unit = "warm pass";
   base.count = frames.base_steps();

@@ -13,10 +13,11 @@
 namespace jarvis::findings {
 
 struct StepBase {
-  std::string unit = "recording";  // TimeUnitText; "warm pass" where that is estimated
-  std::size_t count = 1;           // units that `balance` is of
-  analysis::Balance balance;       // of all of them together
-  double total_ms = 0;             // of all of them, without foreign and unrecorded work
+  // TimeUnitText; "group" of several, "warm pass" where that is estimated.
+  std::string unit = "recording";
+  std::size_t count = 1;      // units that `balance` is of
+  analysis::Balance balance;  // of all of them together
+  double total_ms = 0;        // of all of them, without foreign and unrecorded work
 
   double unit_ms() const { return total_ms / static_cast<double>(count); }
   // Of one unit, where `ms` is of all of them.

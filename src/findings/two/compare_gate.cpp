@@ -62,7 +62,7 @@ class GateSide {
   GateSide(const session::LoadedTrace& trace, const session::TraceFrames& frames)
       : trace_(trace), frames_(frames), own_(trace, frames.frames) {}
 
-  double units() const { return static_cast<double>(frames_.frames.base.count); }
+  double units() const { return static_cast<double>(frames_.frames.base.parts()); }
   // Of all its units, milliseconds.
   double WholeOf(const std::string& metric) const {
     const ledger::Books& books = frames_.books;

@@ -9,7 +9,7 @@ OwnWork::OwnWork(const session::LoadedTrace& trace, const analysis::TimeFrames& 
       outside_(frames.left_out.begin(), frames.left_out.end()),
       frame_(frames.frame),
       has_steps_(!frames.steps.empty()) {
-  steps_ = static_cast<double>(frames.base_steps());
+  steps_ = static_cast<double>(frames.base.parts());
   if (!frames.apart()) return;
   for (const analysis::StepFrame& step : frames.steps) {
     if (!step.steady) left_out_.push_back(step.host);

@@ -45,7 +45,8 @@ Sample UnitsOf(const analysis::BaseOfTime& base) {
   std::vector<double> lengths;
   for (const std::size_t at : base.regimes.kept) {
     if (at >= base.units.size()) continue;
-    const double ms = MillisOf(Length(analysis::Within(base.base, base.units[at])));
+    const double ms = MillisOf(Length(analysis::Within(base.base, base.units[at]))) /
+                      static_cast<double>(base.group.size);
     if (ms > 0) lengths.push_back(ms);
   }
   return SampleOf(lengths);

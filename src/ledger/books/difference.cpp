@@ -50,8 +50,9 @@ class Subtractor {
     for (int side = 0; side < 2; ++side) {
       const analysis::BaseOfTime& base = sides_[side]->base;
       out_.unit[side] = base.unit;
-      out_.count[side] = base.count;
-      out_.unit_ns[side] = base.unit_ns();
+      // The other side may have no such groups: both are held against each other step by step.
+      out_.count[side] = base.parts();
+      out_.unit_ns[side] = base.part_ns();
     }
     Wall();
     Kernels();

@@ -55,7 +55,7 @@ Json TimesOf(const findings::ComparedPair& pair, int side) {
   const analysis::BaseOfTime& base =
       (side == 0 ? pair.primary : pair.comparison)->frames->frames.base;
   times["unit"] = analysis::TimeUnitText(base.unit);
-  times["units"] = base.count;
+  times["units"] = base.parts();
   const std::pair<const char*, double> values[] = {
       {"unit_ms", balance.ms[side]},
       {"busy_ms", balance.busy_ms[side]},

@@ -19,7 +19,7 @@ Json StepFacts(const analysis::TimeFrames& frames, const ledger::StepBound& boun
   facts["steady"] = frames.steady_steps;
   facts["step_ms"] = steps ? Json(ms(frames.step_ns)) : Json(nullptr);
   // What figures and shares are of, and what of the recording is not in it.
-  facts["unit"] = std::string(analysis::TimeUnitText(frames.base.unit));
+  facts["unit"] = frames.base.unit_text();
   facts["unit_ms"] = ms(frames.base.unit_ns());
   facts["units"] = frames.base.count;
   facts["one_time_ms"] = ms(frames.base.one_time_ns);

@@ -85,13 +85,13 @@ void AddKindRows(const session::LoadedTrace& trace, const session::TraceFrames& 
           ? "No GPU work in the base of time."
           : fmt::format("{} {} of {} kinds of work; the GPU is busy for {:.1f} % of the {}.",
                         documents::StepSentence(frames.frames), answer->rows.size(), shown.size(),
-                        percent(book.busy_ns).value_or(0), TimeUnitText(base.unit));
+                        percent(book.busy_ns).value_or(0), base.unit_text());
   answer->notes.push_back(fmt::format(
       "by what kernels do, whoever launched them; milliseconds are of one {}, percent is of it; "
       "wall_ms adds up to the GPU's busy time, exposed_ms is time in which nothing else runs on "
       "the "
       "GPU, bound_ms the most that could be saved (empty: not assessed); count is of {} of them",
-      TimeUnitText(base.unit), base.count));
+      base.unit_text(), base.count));
 }
 
 }  // namespace jarvis::tools
