@@ -27,6 +27,7 @@ TEST_CASE("a group is named with the frame around it, and its passes are counted
         "Group of 4 passes, `serve.py(7): request` (mean of 2): 2.76 ms");
   CHECK(UnitPhrase(one.analysis) == "per group");
   CHECK(LeftOut(one.analysis).empty());
+  CHECK(one.Quality("units_left_out") == nullptr);
   CHECK(one.analysis.workload[findings::WorkloadPart::kSteps].value.find("8 forward passes") !=
         std::string::npos);
 }
@@ -36,6 +37,27 @@ TEST_CASE("what is in no whole group is told as what it is") {
   for (int pass = 0; pass < 14; ++pass)
     script.Pass({.reads = pass % 4 == 3 ? 30 : 0});
   CHECK(LeftOut(Analyze(script.text()).analysis).find("2 passes of 0.5") != std::string::npos);
+}
+
+TEST_CASE("much that only its length sets apart limits what is said") {
+  LoopScript script;
+  for (int step = 0; step < 9; ++step)
+    script.Step({.pause_us = step == 2 || step == 7 ? 1500.0 : 0.0});
+  const Analyzed much = Analyze(script.text());
+  REQUIRE(much.Quality("units_left_out") != nullptr);
+  CHECK(much.Quality("units_left_out")->text ==
+        "2 steps with 53% of the time of all recorded steps are in no figure: nothing but their "
+        "length sets them apart.");
+  CHECK(much.Quality("units_left_out")->consequence.find("waits longer") != std::string::npos);
+  // A cold start, and little of the time.
+  LoopScript cold;
+  for (int step = 0; step < 9; ++step)
+    cold.Step({.pause_us = step == 0 ? 9000.0 : 0.0});
+  CHECK(Analyze(cold.text()).Quality("units_left_out") == nullptr);
+  LoopScript little;
+  for (int step = 0; step < 12; ++step)
+    little.Step({.pause_us = step == 5 ? 500.0 : 0.0});
+  CHECK(Analyze(little.text()).Quality("units_left_out") == nullptr);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "findings/one/quality_scope.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
@@ -24,6 +25,8 @@ namespace {
 
 // Percent of the base: less of it changes nothing that is said.
 constexpr double kBears = 2;
+constexpr double kLeftOutChanges = 10;  // ... by which the mean of all is another
+constexpr double kLeftOutMost = 25;     // percent of the units' time, set apart by length alone
 
 bool TakesDeviceMemory(std::string_view name) {
   return name == "cudaMalloc" || name == "hipMalloc";
@@ -43,6 +46,7 @@ class ScopeQualities {
       : trace_(trace), events_(trace.events()), in_(analysis), list_(*list) {}
 
   void Run() {
+    LeftOut();
     if (!trace_.recorded().gpu_work) return;
     LookAtNames();
     NoPass();
@@ -159,6 +163,48 @@ class ScopeQualities {
     q.record = "several consecutive engine steps under steady load";
   }
 
+  // Units that only their length sets apart may be a part of what the user waits for.
+  void LeftOut() {
+    const analysis::TimeFrames& frames = in_.frames->frames;
+    std::int64_t all = 0, out = 0;
+    std::size_t units = 0;
+    for (std::size_t i = 0; i < frames.steps.size(); ++i) {
+      const analysis::TimeSpan unit = frames.base.units[i];
+      all += unit.end - unit.start;
+      if (!frames.steps[i].odd_by_pace) continue;
+      out += unit.end - unit.start;
+      units += frames.base.group.HeldIn(i);
+    }
+    // What they take above as many of those that are kept; less than nothing: below.
+    const double above = static_cast<double>(out) - static_cast<double>(units) *
+                                                        static_cast<double>(frames.base.unit_ns()) /
+                                                        static_cast<double>(frames.base.group.size);
+    const auto percent_of_all = [&](double ns) { return 100 * ns / static_cast<double>(all); };
+    if (all == 0) return;
+    const double percent = percent_of_all(static_cast<double>(out));
+    if (percent < kLeftOutMost || std::abs(percent_of_all(above)) < kLeftOutChanges) return;
+    const std::string_view unit = analysis::TimeUnitText(frames.base.unit);
+    const std::string several = analysis::PluralOfUnit(unit);
+    Quality& q = Add(
+        "units_left_out",
+        fmt::format("{} with {:.0f}% of the time of all recorded {} {} in no figure: "
+                    "nothing but {} length sets {} apart.",
+                    units == 1 ? fmt::format("One {}", unit) : fmt::format("{} {}", units, several),
+                    percent, several, units == 1 ? "is" : "are", units == 1 ? "its" : "their",
+                    units == 1 ? "it" : "them"));
+    q.severity = Severity::kWarning;
+    q.value = percent;
+    q.threshold = kLeftOutMost;
+    q.unit = "%";
+    q.consequence = fmt::format(
+        "If what {} is usual, the user waits {} than is said here, and what it costs has no line.",
+        units == 1 ? "it does" : "they do", above > 0 ? "longer" : "shorter");
+    q.record = fmt::format("more {} in a row", several);
+    if (frames.base.source != analysis::StepSource::kMarks)
+      q.record +=
+          ", or marks around what the user waits for: " + trace::PlainWords(how_.marked_steps);
+  }
+
   // Without stacks nobody knows what the host does between ops: it matters where the GPU waits.
   void SilentHost() {
     if (Find("no_stacks") == nullptr) return;
@@ -262,6 +308,7 @@ double BearingOf(const Quality& q, const Analysis& analysis, bool of_start) {
   if (q.code == "steps_not_recorded") return kOutside;
   if (IsOneOf(q.code, {"other_device", "device_by_units", "device_by_class"})) return 10;
   if (q.code == "no_platform") return of_start ? 0 : 10;
+  if (q.code == "units_left_out") return q.value.value_or(0);
   if (q.code == "silent_host") return of_start ? 0 : q.value.value_or(0);
   if (q.code == "gpu_graph_replay") return q.severity == Severity::kWarning ? 12 : 0;
   if (q.code == "engine_step") return 9;
