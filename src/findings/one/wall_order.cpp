@@ -149,11 +149,9 @@ class FindingOrder {
     return itself;
   }
 
-  // What is shown of it: as wide as alone.
+  // What is shown of it.
   Range RangeOf(const Next& next) const {
-    const Range& alone = BestWall(analysis_.findings[next.at])->ms;
-    if (alone.mid <= 0) return {next.ms, next.ms, next.ms};
-    return Scaled(alone, next.ms / alone.mid);
+    return AfterOthers(BestWall(analysis_.findings[next.at])->ms, next.ms);
   }
 
   // A row that is larger at both ends never stands below a smaller one, whatever their middles are.
