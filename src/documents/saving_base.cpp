@@ -62,11 +62,10 @@ std::string RangeShare(const findings::Analysis& analysis, const findings::Range
 }  // namespace
 
 bool TellsUnrecorded(const findings::Analysis& analysis) {
-  constexpr double kLonger = 0.9;
   const findings::WallBase& wall = analysis.wall;
   // Where the profiler's pauses are told, savings are without them.
   if (analysis.base.Percent(wall.profiler_ms) >= kPartToldPercent) return false;
-  return wall.known && wall.unrecorded_ms && wall.unrecorded_ms->low < kLonger * wall.wall_ms;
+  return wall.known && findings::IsLongerByRecording(wall);
 }
 
 // First calls are a part of the steps that were recorded, as long as they are no large part of the

@@ -200,8 +200,13 @@ bool GpuBindsUnrecorded(const WallBase& wall) {
   return wall.unrecorded_ms && wall.unrecorded_ms->low <= kAbout * wall.gpu_floor_ms;
 }
 
+bool IsLongerByRecording(const WallBase& wall) {
+  constexpr double kLonger = 0.9;
+  return wall.unrecorded_ms && wall.unrecorded_ms->low < kLonger * wall.wall_ms;
+}
+
 double MostWithoutRecording(const WallBase& wall, double gpu_gone_ms) {
-  if (!wall.unrecorded_ms) return wall.wall_ms;
+  if (!IsLongerByRecording(wall)) return wall.wall_ms;
   const double left = std::max(0.0, wall.gpu_own_ms - std::max(0.0, gpu_gone_ms));
   const double margin = wall.replay_error_percent / 100 * wall.wall_ms;
   return std::clamp(wall.unrecorded_ms->high - left + margin, 0.0, wall.wall_ms);

@@ -124,9 +124,7 @@ class FindingOrder {
   double CapOfFinding(std::size_t at) {
     if (auto known = caps_.find(at); known != caps_.end()) return known->second;
     const analysis::GivenChanges& given = *analysis_.wall.given;
-    const double gpu_ms = simulation_.Removed(given, ways_[at]->changes).gpu_ms;
-    const double most = MostOf(analysis_.wall, *ways_[at], gpu_ms);
-    const double cap = std::min(most, CapOf(simulation_, given, *ways_[at]));
+    const double cap = std::min(analysis_.wall.wall_ms, CapOf(simulation_, given, *ways_[at]));
     caps_.emplace(at, cap);
     return cap;
   }

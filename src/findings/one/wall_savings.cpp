@@ -164,12 +164,10 @@ class WallAsker {
     const auto within = [](double ms, double most) { return std::clamp(ms, 0.0, most); };
     if (replayed_ms != nullptr) *replayed_ms = outcome.saved_ms;
     WallSaving saving;
-    const auto most_at = [&](double part) {
-      return std::min(cap * part, MostOf(analysis_.wall, way, outcome.gpu_ms * part));
-    };
-    saving.ms.mid = within(outcome.saved_ms, most_at(1));
+    saving.ms.mid = within(outcome.saved_ms, std::min(cap, analysis_.wall.wall_ms));
     saving.ms.low = within(LowOf(outcome) * way.low_part, saving.ms.mid);
-    const double most = most_at(way.high_part);
+    const double most =
+        std::min(cap * way.high_part, MostOf(analysis_.wall, way, outcome.gpu_ms * way.high_part));
     saving.ms.high = std::max(saving.ms.mid, within(outcome.high_ms * way.high_part, most));
     return saving;
   }
