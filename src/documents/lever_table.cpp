@@ -372,6 +372,7 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
 // With the largest of them named, where it has a way out.
 std::string FurtherAction(const findings::Analysis& analysis, const TextEdits& edits,
                           std::size_t cards) {
+  constexpr double kTold = 0.01;  // of the wall time
   const findings::Finding* largest = nullptr;
   double most = 0;
   for (const findings::Finding& finding : std::span(analysis.findings).subspan(cards)) {
@@ -384,7 +385,8 @@ std::string FurtherAction(const findings::Analysis& analysis, const TextEdits& e
   }
   const std::string words =
       largest == nullptr ? "" : FirstClause(TextOf(analysis, *largest, edits).action);
-  return words.empty() ? "Further findings" : "Further findings; the largest: " + words;
+  const bool small = most < kTold * analysis.wall.wall_ms;
+  return small || words.empty() ? "Further findings" : "Further findings; the largest: " + words;
 }
 
 // "[1](#detail-f1), [2](#detail-f2)"; of a row about no finding, its text.

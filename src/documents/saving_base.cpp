@@ -35,17 +35,20 @@ findings::Range SavingBaseMs(const findings::Analysis& analysis) {
 struct EndsOf {
   bool low_of_short = false;
   bool high_of_long = false;
+  double left_ms = 0;  // of the unit, whatever is saved at most
 };
 
 // As shares, the smaller one first.
 std::pair<double, double> SharesOf(const findings::Analysis& analysis, const findings::Range& ms,
                                    const EndsOf& ends) {
   const findings::Range of = SavingBaseMs(analysis);
-  const auto share = [](double saved, double whole) {
-    return whole > 0 ? std::min(100.0, saved / whole * 100) : 0;
+  const auto share = [](double saved, double whole, double most) {
+    return whole > 0 ? std::min(std::max(0.0, most), saved) / whole * 100 : 0;
   };
-  const double low = share(ms.low, ends.low_of_short ? of.low : of.high);
-  const double high = share(ms.high, ends.high_of_long ? of.high : of.low);
+  const double short_ms = ends.low_of_short ? of.low : of.high;
+  const double long_ms = ends.high_of_long ? of.high : of.low;
+  const double low = share(ms.low, short_ms, short_ms);
+  const double high = share(ms.high, long_ms, long_ms - ends.left_ms);
   return {std::min(low, high), std::max(low, high)};
 }
 
@@ -107,9 +110,12 @@ std::string AfterShare(const findings::Analysis& analysis, const findings::Findi
   const findings::Range ms = findings::AfterOthers(saving);
   // Its upper end alone where RangeMs tells no other.
   const bool low_end = ms.low != ms.high && !findings::IsWide(ms);
-  return RangeShare(
-      analysis, ms, low_end,
-      {saving.low_by_recording, saving.low_by_recording || findings::SparesHost(finding)});
+  const bool host = saving.low_by_recording || findings::SparesHost(finding);
+  // What spares the host alone leaves the GPU's own work as it is.
+  const bool gpu_stays = TellsUnrecorded(analysis) && finding.host != nullptr &&
+                         finding.host->gpu_ms <= 0 && !finding.host->gone;
+  return RangeShare(analysis, ms, low_end,
+                    {saving.low_by_recording, host, gpu_stays ? analysis.wall.gpu_own_ms : 0});
 }
 
 std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms) {

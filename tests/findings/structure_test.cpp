@@ -429,6 +429,7 @@ TEST_CASE("advice for host work fits to the names that were seen") {
         Advices{Advice::kDecodeElsewhere, Advice::kPreprocessOnGpu, Advice::kPrepareAhead});
   CHECK(advice({"torch/nn/modules/module.py(9): named_modules"}) == Advices{Advice::kOnceOutside});
   CHECK(advice({"transformers/pipelines/base.py(9): __call__"}).empty());  // nobody's to rewrite
+  CHECK(advice({"aten::select", "aten::max"}) == Advices{Advice::kConvertBeforeLoop});
   CHECK(advice({"aten::max"}) == Advices{Advice::kHostOpsToDevice});
   CHECK(advice({"app.py(3): tokenize"}) == Advices{Advice::kOverlapHostWork});
   CHECK(AdviceForHostSection(context, {{"aten::slice"}, false, true}) ==

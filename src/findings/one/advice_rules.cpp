@@ -321,6 +321,13 @@ std::string_view ArrayOp(std::string_view name) {
   return found == std::end(kOps) ? std::string_view() : *found;
 }
 
+// What a loop over the elements of a tensor calls: it computes nothing that a GPU could.
+bool IsElementOp(std::string_view name) {
+  constexpr std::string_view kOps[] = {"aten::select", "aten::unbind", "aten::slice",
+                                       "aten::item",   "aten::narrow", "aten::_local_scalar_dense"};
+  return std::ranges::find(kOps, name) != std::end(kOps);
+}
+
 // "aten::add", as ops are called and nothing else.
 bool IsPlainOp(std::string_view name) {
   return name.starts_with("aten::") && std::ranges::all_of(name, [](unsigned char c) {
@@ -342,7 +349,7 @@ std::string HostOpsNamed(const std::vector<HostPlace>& places) {
   const bool arrays = !places.empty() && !ArrayOp(places.front().name).empty();
   for (const HostPlace& place : places) {
     const std::string_view array = ArrayOp(place.name);
-    if (arrays ? array.empty() : !IsPlainOp(place.name)) continue;
+    if (arrays ? array.empty() : !IsPlainOp(place.name) || IsElementOp(place.name)) continue;
     std::string name =
         array.empty() ? fmt::format("`{}`", place.name) : fmt::format("NumPy's `{}`", array);
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
@@ -379,6 +386,7 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
   if (decodes && !mostly) out.push_back(Advice::kDecodeElsewhere);
   if (!out.empty() || names.empty()) return out;
   const std::string& leading = names.front();
+  if (IsElementOp(leading)) return {Advice::kConvertBeforeLoop};
   if (leading.starts_with("aten::")) return {Advice::kHostOpsToDevice};
   if (section.after_copy_back && !ArrayOp(leading).empty()) return {Advice::kHostOpsToDevice};
   if (AnyName({leading}, {"named_modules", "named_parameters", "named_children", "named_buffers"}))

@@ -119,7 +119,7 @@ class HostFindingMaker {
     const std::vector<Advice> advice = AdviceForHostSection(e_.context, section);
     return std::all_of(advice.begin(), advice.end(), [](const Advice one) {
       return one == Advice::kOverlapHostWork || one == Advice::kFindHostWork ||
-             one == Advice::kHostOpsToDevice;
+             one == Advice::kHostOpsToDevice || one == Advice::kConvertBeforeLoop;
     });
   }
 

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "findings/one/structure_maker.h"
+#include "findings/one/thresholds.h"
 
 namespace jarvis::findings {
 namespace {
@@ -22,10 +23,19 @@ constexpr double kRateLeast = 1.5;   // of bf16 to TF32
 
 // What goes of each kind of work where autocast runs the forward pass in 16 bits. It adds casts,
 // and copies and casts of what stays in 32 bits stay as they are.
-enum class Work : std::uint8_t { kProducts, kPlanar, kAttention, kPasses, kReductions, kNone };
+enum class Work : std::uint8_t {
+  kProducts,
+  kShortProducts,
+  kPlanar,
+  kAttention,
+  kPasses,
+  kReductions,
+  kNone
+};
 constexpr std::size_t kWorks = static_cast<std::size_t>(Work::kNone);
 constexpr std::array<Range, kWorks> kAutocastParts = {{
     {0.2, 0.4, 0.5},     // twice the rate of TF32 at best, as products reach it
+    {0, 0.1, 0.4},       // latency for the most part, whatever the type
     {0, 0.15, 0.5},      // convolutions in NCHW: 16 bits ask for more conversions (planar_network)
     {0.25, 0.55, 0.85},  // half of the bytes at least, FlashAttention where it takes these shapes
     {0, 0.3, 0.5},       // half of the bytes at best
@@ -94,7 +104,11 @@ WideWork WideWorkOf(const Calls& calls, const ledger::KindsOfWork& kinds,
     if (computes && !wide) out.narrow_ns += kind.precision.empty() ? 0 : ns;
     // Kernels between products rarely name a type: theirs is that of the products.
     if (!wide && (computes || !kind.precision.empty())) continue;
-    const Work as = work == Work::kProducts && planar[e] ? Work::kPlanar : work;
+    const bool is_short = ns < 1000 * limits::kSmallKernelUs;
+    const Work as = work != Work::kProducts ? work
+                    : planar[e]             ? Work::kPlanar
+                    : is_short              ? Work::kShortProducts
+                                            : work;
     out.of[static_cast<std::size_t>(as)].push_back(e);
     out.kind_ns[static_cast<std::size_t>(kind.kind)] += ns;
     if (work != Work::kProducts || kind.precision != "tf32") continue;
@@ -170,6 +184,7 @@ std::optional<Finding> NarrowerPrecision(const Calls& calls, WideWork work,
   const char* subject = work.convolutions ? "TF32 convolutions and GEMMs" : "TF32 GEMMs";
   auto first = static_cast<std::size_t>(Work::kProducts);
   if (work.of[first].empty()) first = static_cast<std::size_t>(Work::kPlanar);
+  if (work.of[first].empty()) first = static_cast<std::size_t>(Work::kShortProducts);
   if (!work.of[static_cast<std::size_t>(Work::kPlanar)].empty())
     facts.push_back(
         StructureWords("planar", "convolutions in NCHW gain little from 16 bits alone"));

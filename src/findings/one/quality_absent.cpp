@@ -68,7 +68,11 @@ class AbsentParts {
 
   void InputsAndResults() {
     const CopyGroup* results = CopiesOf(CopyDirection::kToHost);
-    const bool inputs = CopiesOf(CopyDirection::kToDevice) != nullptr;
+    // A graph that is trained as a whole stays on the GPU: no step prepares any.
+    const bool resident =
+        Value(WorkloadPart::kFamily).find("graph neural network") != std::string::npos &&
+        Value(WorkloadPart::kBatch).empty();
+    const bool inputs = resident || CopiesOf(CopyDirection::kToDevice) != nullptr;
     // What a server reads back of one request is a single value, too.
     const double count = results == nullptr ? 0 : static_cast<double>(results->count);
     const bool single = results != nullptr && results->bytes && !in_.context.IsServer() &&

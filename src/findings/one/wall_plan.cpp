@@ -82,14 +82,16 @@ void CapTogether(double most_ms, Range* together_ms) {
   together_ms->high = std::clamp(most_ms, least, together_ms->high);
 }
 
-// Nor do they save what the unit without recording still needs. The first list is what is given.
+// Nor do they save what the unit without recording still needs, but no less than the largest of
+// them, which the recording shows. The first list is what is given.
 void HoldToRest(const WallBase& wall, const analysis::Simulation& simulation,
-                const std::vector<std::vector<analysis::Change>>& lists, Range* together_ms) {
+                const std::vector<std::vector<analysis::Change>>& lists, double largest_ms,
+                Range* together_ms) {
   std::vector<analysis::Change> every;
   for (std::size_t k = 1; k < lists.size(); ++k)
     every.insert(every.end(), lists[k].begin(), lists[k].end());
   const double gpu_ms = simulation.Removed(*wall.given, every).gpu_ms;
-  const double most = MostWithoutRecording(wall, gpu_ms);
+  const double most = std::max(largest_ms, MostWithoutRecording(wall, gpu_ms));
   *together_ms = Within(*together_ms, {most, most, most});
 }
 
@@ -172,14 +174,16 @@ void TellTogether(const analysis::Simulation& simulation, Analysis* analysis) {
   together = TogetherOf(*analysis);
   if (!together) return;
   double all_ms = std::accumulate(most_ms.begin() + 1, most_ms.end(), 0.0);
+  double largest_ms = 0;
   for (const Finding& finding : analysis->findings) {
     const WallSaving* best = BestWall(finding);
     if (best == nullptr || finding.one_off) continue;
+    largest_ms = std::max(largest_ms, AfterOthers(*best).high);
     all_ms += finding.way == nullptr ? AfterOthers(*best).high
                                      : OfAnotherReading(best->ms, finding.way->high_part);
   }
   CapTogether(all_ms, &*together);
-  HoldToRest(analysis->wall, simulation, lists, &*together);
+  HoldToRest(analysis->wall, simulation, lists, largest_ms, &*together);
 }
 
 WallPlan PlanInOrder(const Analysis& analysis, const analysis::Simulation& simulation,
@@ -243,7 +247,7 @@ Result<WallPlan> AskPlan(const Analysis& analysis, const analysis::Simulation& s
   }
   WallPlan plan = PlanInOrder(analysis, simulation, std::move(steps));
   std::vector<std::vector<analysis::Change>> lists = {analysis.wall.given->changes};
-  double other_readings_ms = 0;
+  double other_readings_ms = 0, largest_ms = 0;
   for (const PlanStep& step : plan.steps) {
     lists.push_back(Stronger(step.changes, step.high_part));
     other_readings_ms += OfAnotherReading(step.alone_ms, step.high_part);
@@ -251,7 +255,10 @@ Result<WallPlan> AskPlan(const Analysis& analysis, const analysis::Simulation& s
   const std::vector<double> most_ms = simulation.SavedInOrder(lists);
   CapTogether(std::accumulate(most_ms.begin() + 1, most_ms.end(), other_readings_ms),
               &plan.together_ms);
-  HoldToRest(analysis.wall, simulation, lists, &plan.together_ms);
+  for (std::size_t k = 0; k < plan.steps.size(); ++k) {
+    largest_ms = std::max(largest_ms, AfterOthers(plan.steps[k].alone_ms, plan.after_ms[k]).high);
+  }
+  HoldToRest(analysis.wall, simulation, lists, largest_ms, &plan.together_ms);
   plan.nothing = std::move(nothing);
   return plan;
 }
