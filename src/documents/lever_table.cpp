@@ -212,14 +212,13 @@ FixRow LeverRows::Row(const ActionGroup& group) const {
   row.findings = group;
   std::vector<std::string> titles;
   std::vector<int> numbers;
-  bool later = true, host = false;
+  bool later = true;
   for (const findings::Finding* one : group) {
     numbers.push_back(one->global_rank);
     std::string title = ShortTitle(WithoutDirectories(WordsOf(*one).title));
     if (std::find(titles.begin(), titles.end(), title) == titles.end())
       titles.push_back(std::move(title));
     later = later && ShowsLater(*one);
-    host = host || findings::BestWall(*one)->low_by_recording;
   }
   const findings::Range after = AfterOf(group);
   row.number = fmt::format("{}", fmt::join(numbers, ", "));
@@ -231,7 +230,7 @@ FixRow LeverRows::Row(const ActionGroup& group) const {
   for (FixWay& way : row.ways)
     way.saves.clear();
   row.after = AfterText(Expected(analysis_, after), SumRange(analysis_, after),
-                        SumShare(analysis_, after, host)) +
+                        SumShare(analysis_, after)) +
               ShowsAfter(analysis_, *group.front());
   return row;
 }

@@ -1,7 +1,6 @@
 #include "documents/saving_base.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/number_text.h"
 #include "documents/base_text.h"
@@ -30,36 +29,21 @@ findings::Range SavingBaseMs(const findings::Analysis& analysis) {
   return {without.low + once, without.mid + once, without.high + once};
 }
 
-// What the ends of a saving are shares of: of host time that recording may have made there is the
-// less, the shorter the unit was without.
-struct EndsOf {
-  bool low_of_short = false;
-  bool high_of_long = false;
-  double left_ms = 0;  // of the unit, whatever is saved at most
-};
-
-// As shares, the smaller one first.
-std::pair<double, double> SharesOf(const findings::Analysis& analysis, const findings::Range& ms,
-                                   const EndsOf& ends) {
-  const findings::Range of = SavingBaseMs(analysis);
-  const auto share = [](double saved, double whole, double most) {
-    return whole > 0 ? std::min(std::max(0.0, most), saved) / whole * 100 : 0;
-  };
-  const double short_ms = ends.low_of_short ? of.low : of.high;
-  const double long_ms = ends.high_of_long ? of.high : of.low;
-  const double low = share(ms.low, short_ms, short_ms);
-  const double high = share(ms.high, long_ms, long_ms - ends.left_ms);
-  return {std::min(low, high), std::max(low, high)};
-}
-
+// Both ends as shares, each of the same end of the base, the smaller one first. `left_ms`: of the
+// longest unit, whatever is saved at most.
 std::string RangeShare(const findings::Analysis& analysis, const findings::Range& ms, bool low_end,
-                       const EndsOf& ends) {
+                       double left_ms) {
   if (!analysis.wall.known || analysis.wall.wall_ms <= 0) {
     const std::string high = BaseShare(analysis, ms.high);
     return low_end ? BaseShare(analysis, ms.low) + " to " + high : high;
   }
-  const auto [low, high] = SharesOf(analysis, {low_end ? ms.low : 0, ms.mid, ms.high}, ends);
-  return low_end ? Pct(low) + " to " + Pct(high) : Pct(high);
+  const findings::Range of = SavingBaseMs(analysis);
+  const auto share = [](double saved, double whole, double most) {
+    return whole > 0 ? std::min(std::max(0.0, most), saved) / whole * 100 : 0;
+  };
+  const double low = share(ms.low, of.low, of.low);
+  const double high = share(ms.high, of.high, of.high - left_ms);
+  return low_end ? Pct(std::min(low, high)) + " to " + Pct(std::max(low, high)) : Pct(high);
 }
 
 }  // namespace
@@ -85,7 +69,7 @@ std::string SavingBaseText(const findings::Analysis& analysis) {
 }
 
 std::string SavingShare(const findings::Analysis& analysis, double ms) {
-  return RangeShare(analysis, {0, ms, ms}, false, {});
+  return RangeShare(analysis, {0, ms, ms}, false, 0);
 }
 
 std::string OfSavingBase(const findings::Analysis& analysis) {
@@ -110,12 +94,10 @@ std::string AfterShare(const findings::Analysis& analysis, const findings::Findi
   const findings::Range ms = findings::AfterOthers(saving);
   // Its upper end alone where RangeMs tells no other.
   const bool low_end = ms.low != ms.high && !findings::IsWide(ms);
-  const bool host = saving.low_by_recording || findings::SparesHost(finding);
   // What spares the host alone leaves the GPU's own work as it is.
   const bool gpu_stays = TellsUnrecorded(analysis) && finding.host != nullptr &&
                          finding.host->gpu_ms <= 0 && !finding.host->gone;
-  return RangeShare(analysis, ms, low_end,
-                    {saving.low_by_recording, host, gpu_stays ? analysis.wall.gpu_own_ms : 0});
+  return RangeShare(analysis, ms, low_end, gpu_stays ? analysis.wall.gpu_own_ms : 0);
 }
 
 std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms) {
@@ -125,8 +107,8 @@ std::string SumRange(const findings::Analysis& analysis, const findings::Range& 
   return Digits(base.Each(ms.low)) + " to " + EachMs(analysis, ms.high);
 }
 
-std::string SumShare(const findings::Analysis& analysis, const findings::Range& ms, bool host) {
-  return RangeShare(analysis, ms, ms.low != ms.high && HasLowEnd(ms), {host, true});
+std::string SumShare(const findings::Analysis& analysis, const findings::Range& ms) {
+  return RangeShare(analysis, ms, ms.low != ms.high && HasLowEnd(ms), 0);
 }
 
 findings::Range TogetherMs(const findings::Analysis& analysis) {
@@ -141,11 +123,9 @@ std::string TogetherRange(const findings::Analysis& analysis) {
 }
 
 std::string TogetherShare(const findings::Analysis& analysis) {
-  const bool host = std::ranges::any_of(analysis.findings, [](const findings::Finding& finding) {
-    const findings::WallSaving* best = findings::BestWall(finding);
-    return best != nullptr && !finding.one_off && best->low_by_recording;
-  });
-  return SumShare(analysis, TogetherMs(analysis), host);
+  const findings::Range ms = TogetherMs(analysis);
+  const double left_ms = TellsUnrecorded(analysis) ? analysis.wall.gpu_left_ms : 0;
+  return RangeShare(analysis, ms, ms.low != ms.high && HasLowEnd(ms), left_ms);
 }
 
 std::string TogetherSentence(const findings::Analysis& analysis) {

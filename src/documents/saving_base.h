@@ -19,7 +19,7 @@ bool WithoutFirstCalls(const findings::Analysis& analysis);
 // recording cost.
 std::string SavingBaseText(const findings::Analysis& analysis);
 
-// Of what is saved at most: its share of the base of savings, or of the shortest that it may be.
+// Of what is saved at most: its share of the base of savings, or of the longest that it may be.
 std::string SavingShare(const findings::Analysis& analysis, double ms);
 // "of the step without profiler overhead"; empty where that is what times are shares of.
 std::string OfSavingBase(const findings::Analysis& analysis);
@@ -30,10 +30,9 @@ std::string AfterRange(const findings::Analysis& analysis, const findings::WallS
 // REQUIRES: the finding has a saving.
 std::string AfterShare(const findings::Analysis& analysis, const findings::Finding& finding);
 
-// Of a sum of savings, with the low end that its parts have, and its share. `host`: whether the low
-// end of any of them is what is left without recording.
+// Of a sum of savings, with the low end that its parts have, and its share.
 std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms);
-std::string SumShare(const findings::Analysis& analysis, const findings::Range& ms, bool host);
+std::string SumShare(const findings::Analysis& analysis, const findings::Range& ms);
 // Of all recommendations: the sum of what each saves after those above it, never more than there
 // is, of all units; as text, and its share. REQUIRES: wall.together_ms.
 findings::Range TogetherMs(const findings::Analysis& analysis);

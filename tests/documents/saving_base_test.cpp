@@ -52,7 +52,7 @@ TEST_CASE("where recording made steps longer, shares are of the step without it"
   const std::string share = TogetherShare(one.analysis);
   CAPTURE(share);
   const double of_recorded = 100 * wall.together_ms->high / wall.wall_ms;
-  CHECK(Percent(share, true) >= of_recorded);
+  CHECK(Percent(share, true) >= 0.95 * of_recorded);
   CHECK(Percent(share, true) <= 100);
   CHECK(Percent(share, false) <= Percent(share, true));
   // The text has both ends of what savings are of.

@@ -243,7 +243,8 @@ class ScopeQualities {
     const double most = std::max(0.0, host - low * part);
     if (least > gpu) {
       q->consequence = fmt::format(
-          "Without it, host work would still take at least {} ms, against {} ms of GPU work.",
+          "Without it, host work would still take an estimated {} ms or more, against {} ms of GPU "
+          "work.",
           Each(least), Each(gpu));
     } else {
       const bool in_turns = in_.bound.kind == ledger::BoundKind::kInTurns;

@@ -83,16 +83,17 @@ void CapTogether(double most_ms, Range* together_ms) {
 }
 
 // Nor do they save what the unit without recording still needs, but no less than the largest of
-// them, which the recording shows. The first list is what is given.
-void HoldToRest(const WallBase& wall, const analysis::Simulation& simulation,
-                const std::vector<std::vector<analysis::Change>>& lists, double largest_ms,
-                Range* together_ms) {
+// them, which the recording shows. The first list is what is given. Returns how much GPU time goes.
+double HoldToRest(const WallBase& wall, const analysis::Simulation& simulation,
+                  const std::vector<std::vector<analysis::Change>>& lists, double largest_ms,
+                  Range* together_ms) {
   std::vector<analysis::Change> every;
   for (std::size_t k = 1; k < lists.size(); ++k)
     every.insert(every.end(), lists[k].begin(), lists[k].end());
   const double gpu_ms = simulation.Removed(*wall.given, every).gpu_ms;
   const double most = std::max(largest_ms, MostWithoutRecording(wall, gpu_ms));
   *together_ms = Within(*together_ms, {most, most, most});
+  return gpu_ms;
 }
 
 }  // namespace
@@ -183,7 +184,8 @@ void TellTogether(const analysis::Simulation& simulation, Analysis* analysis) {
                                      : OfAnotherReading(best->ms, finding.way->high_part);
   }
   CapTogether(all_ms, &*together);
-  HoldToRest(analysis->wall, simulation, lists, largest_ms, &*together);
+  const double gpu_ms = HoldToRest(analysis->wall, simulation, lists, largest_ms, &*together);
+  analysis->wall.gpu_left_ms = std::max(0.0, analysis->wall.gpu_own_ms - gpu_ms);
 }
 
 WallPlan PlanInOrder(const Analysis& analysis, const analysis::Simulation& simulation,
