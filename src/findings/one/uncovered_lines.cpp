@@ -11,6 +11,7 @@
 #include "base/number_text.h"
 #include "findings/one/analysis.h"
 #include "findings/one/thresholds.h"
+#include "findings/one/wall_classes.h"
 #include "session/name_floors.h"
 #include "session/trace_frames.h"
 
@@ -92,6 +93,9 @@ class LineFiller {
       const bool at_end =
           finding->host->kind == HostCauseKind::kSection && finding->host->after.empty();
       if (at_end) finding->lines.idle.push_back(IdleCause::kTail);
+    } else if (SparesHost(*finding)) {
+      const auto idle = IdleOf(HostCauseKind::kLaunchBound);
+      finding->lines.idle.assign(idle.begin(), idle.end());
     }
     if (finding->category == "multi_kernel") Moves(finding);
     Work(finding);
