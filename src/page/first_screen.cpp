@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "documents/base_text.h"
-#include "documents/saving_base.h"
 #include "documents/markdown_text.h"
+#include "documents/saving_base.h"
 #include "findings/one/wall_plan.h"
 #include "output/svg.h"
 #include "page/markdown_html.h"

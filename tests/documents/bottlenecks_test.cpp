@@ -8,12 +8,12 @@
 #include <doctest/doctest.h>
 
 #include "documents/base_text.h"
-#include "documents/saving_base.h"
 #include "documents/lever_table.h"
 #include "documents/limits_text.h"
 #include "documents/markdown_text.h"
 #include "documents/prose.h"
 #include "documents/report_parts.h"
+#include "documents/saving_base.h"
 #include "documents/trust_text.h"
 
 namespace jarvis::documents {
