@@ -212,10 +212,6 @@ double MostWithoutRecording(const WallBase& wall, double gpu_gone_ms) {
   return std::clamp(wall.unrecorded_ms->high - left + margin, 0.0, wall.wall_ms);
 }
 
-double MostOf(const WallBase& wall, const WayOut& way, double gpu_gone_ms) {
-  return ScalesGpuAlone(way) ? wall.wall_ms : MostWithoutRecording(wall, gpu_gone_ms);
-}
-
 double TrustIn(const WallBase& wall, const Finding& finding) {
   const WallSaving& saving = *BestWall(finding);
   const Range& ms = saving.ms;

@@ -62,10 +62,8 @@ bool GpuBindsUnrecorded(const WallBase& wall);
 // Whether recording may have made the unit longer by much.
 bool IsLongerByRecording(const WallBase& wall);
 // What can be saved at most where so much GPU time goes: where recording matters, the unit without
-// what recording cost the host at least still waits for the rest of the GPU's own work. And of a
-// way out: faster GPU work alone is bound by its time already.
+// what recording cost the host at least still waits for the rest of the GPU's own work.
 double MostWithoutRecording(const WallBase& wall, double gpu_gone_ms);
-double MostOf(const WallBase& wall, const WayOut& way, double gpu_gone_ms);
 // The part of a saving that it is ranked by: of what is doubtful the middle between its least and
 // what is expected. Host time is, where recording may have cost most of it or something has to go
 // first, and so are fewer bits.

@@ -166,8 +166,11 @@ class WallAsker {
     WallSaving saving;
     saving.ms.mid = within(outcome.saved_ms, std::min(cap, analysis_.wall.wall_ms));
     saving.ms.low = within(LowOf(outcome) * way.low_part, saving.ms.mid);
-    const double most =
-        std::min(cap * way.high_part, MostOf(analysis_.wall, way, outcome.gpu_ms * way.high_part));
+    // Faster GPU work alone is bound by its time already.
+    const double room_ms =
+        ScalesGpuAlone(way) ? analysis_.wall.wall_ms
+                            : MostWithoutRecording(analysis_.wall, outcome.gpu_ms * way.high_part);
+    const double most = std::min(cap * way.high_part, room_ms);
     saving.ms.high = std::max(saving.ms.mid, within(outcome.high_ms * way.high_part, most));
     return saving;
   }
