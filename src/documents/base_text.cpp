@@ -325,6 +325,7 @@ std::string BusyWithoutRecording(const findings::Analysis& analysis) {
   const findings::Range& unit = *analysis.wall.unrecorded_ms;
   const double busy = MillisOf(analysis.base.balance.busy_ns());
   if (unit.low <= 0 || busy >= unit.low) return "";
+  if (analysis.wall.of_unrecorded) return "about " + Pct(busy / unit.mid * 100);
   const std::string least = Pct(busy / unit.high * 100);
   const std::string most = Pct(busy / unit.low * 100);
   return least == most ? least : least + " to " + most;
@@ -346,6 +347,8 @@ std::string BaseSentence(const findings::Analysis& analysis) {
         phrases::base::kWithoutRecording,
         {{"told", OnlyRecordingBinds(analysis) && analysis.bound.kind == ledger::BoundKind::kHost},
          {"unit", base.unit},
+         {"sure", wall.of_unrecorded},
+         {"middle", wall.of_unrecorded ? EachMs(analysis, wall.wall_ms) : std::string()},
          {"length", EachRange(analysis, *wall.unrecorded_ms)},
          {"busy", BusyWithoutRecording(analysis)}}));
   }
@@ -384,6 +387,10 @@ void AddHostRows(const findings::Analysis& analysis, double busy, MarkdownTable*
     table->Row({Say(phrases::base::kToldHostFloor), EachMs(analysis, wall.host_floor_ms),
                 std::string(kAbsentText)});
     if (TellsUnrecorded(analysis)) {
+      if (wall.of_unrecorded) {
+        table->Row({Say(phrases::base::kToldUnrecordedMiddle), EachMs(analysis, wall.wall_ms),
+                    std::string(kAbsentText)});
+      }
       table->Row({Say(phrases::base::kToldUnrecordedLeast),
                   EachMs(analysis, wall.unrecorded_ms->low), std::string(kAbsentText)});
       table->Row({Say(phrases::base::kToldUnrecordedMost),

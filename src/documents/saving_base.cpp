@@ -49,10 +49,7 @@ std::string RangeShare(const findings::Analysis& analysis, const findings::Range
 }  // namespace
 
 bool TellsUnrecorded(const findings::Analysis& analysis) {
-  const findings::WallBase& wall = analysis.wall;
-  // Where the profiler's pauses are told, savings are without them.
-  if (analysis.base.Percent(wall.profiler_ms) >= kPartToldPercent) return false;
-  return wall.known && findings::IsLongerByRecording(wall);
+  return findings::TellsUnrecorded(analysis.wall);
 }
 
 // First calls are a part of the steps that were recorded, as long as they are no large part of the
@@ -113,9 +110,10 @@ std::string SumShare(const findings::Analysis& analysis, const findings::Range& 
 
 findings::Range TogetherMs(const findings::Analysis& analysis) {
   findings::Range ms = *analysis.wall.together_ms;
-  for (double* each : {&ms.low, &ms.mid, &ms.high})
-    *each = std::min(*each, analysis.wall.wall_ms);
-  return ms;
+  const double whole = analysis.wall.wall_ms;
+  const findings::Range most = analysis.wall.of_unrecorded ? *analysis.wall.unrecorded_ms
+                                                           : findings::Range{whole, whole, whole};
+  return findings::Within(ms, most);
 }
 
 std::string TogetherRange(const findings::Analysis& analysis) {

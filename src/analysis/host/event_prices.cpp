@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <initializer_list>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -22,6 +23,11 @@ constexpr double kToldPart = 0.1;         // of the events, beside such stretche
 constexpr std::int64_t kPriceStretchMaxNs = 100'000;
 constexpr double kLeastShare = 0.05, kLeastPart = 0.5;
 constexpr double kMostShare = 0.5, kMostPart = 1;
+// No recorder was measured to cost more an event: where stretches are longer, the program works in
+// them.
+constexpr double kOpMostNs = 4000, kPythonMostNs = 2000, kCallMostNs = 12'000;
+// What the usual stretches say, with what the program's own work takes longer (event_prices.h).
+constexpr double kWithRest = 1.25;
 
 // What an event's price is told under.
 enum class Recorded : std::uint8_t { kOp, kPython, kCall, kNone };
@@ -160,31 +166,21 @@ class EdgeSpacings {
   }
 
   EdgePrices Prices(double share, double part) const {
-    EdgePrices out;
-    const auto price = [&](const Lengths& lengths, std::size_t least = kPriceSamplesMin) {
-      return part * lengths.Quantile(share, least);
+    EdgePrices out = Spacings(share, part);
+    const auto hold = [](double most_ns, std::initializer_list<double*> parts) {
+      double sum = 0;
+      for (const double* one : parts)
+        sum += *one;
+      if (sum <= most_ns) return;
+      for (double* one : parts)
+        *one *= most_ns / sum;
     };
-    for (const Recorded of : {Recorded::kOp, Recorded::kPython}) {
-      const auto at = static_cast<std::size_t>(of);
-      if (!Known(of)) continue;
-      out.opening[at] = price(nested_begin_[at]);
-      out.closing[at] = price(nested_end_[at]);
-    }
-    const auto python = static_cast<std::size_t>(Recorded::kPython);
-    // Between two calls of a frame stand the end of one record and the begin of the next.
-    if (Known(Recorded::kPython)) {
-      const double opening = price(next_[python]) - out.closing[python];
-      out.opening[python] = std::max(out.opening[python], opening);
-      out.python_leaf = price(python_leaf_);
-    }
-    if (!launches_.enough(kLaunchesMin)) return out;
-    const auto call = static_cast<std::size_t>(Recorded::kCall);
-    out.launch = price(launches_, kLaunchesMin);
-    out.closing[call] = std::min(out.launch, price(call_to_op_, kLaunchesMin));
-    out.opening[call] = std::min(out.launch, price(op_to_call_, kLaunchesMin));
-    // Without ops nobody knows how much of it is the program's.
-    if (!op_to_call_.enough(kLaunchesMin))
-      out.opening[call] = std::min(out.launch / 2, price(next_[call]));
+    const auto of = [](Recorded recorded) { return static_cast<std::size_t>(recorded); };
+    hold(kOpMostNs, {&out.opening[of(Recorded::kOp)], &out.closing[of(Recorded::kOp)]});
+    hold(kPythonMostNs, {&out.opening[of(Recorded::kPython)], &out.closing[of(Recorded::kPython)],
+                         &out.python_leaf});
+    hold(kCallMostNs,
+         {&out.opening[of(Recorded::kCall)], &out.closing[of(Recorded::kCall)], &out.launch});
     return out;
   }
 
@@ -214,6 +210,36 @@ class EdgeSpacings {
   }
 
  private:
+  // As the stretches are.
+  EdgePrices Spacings(double share, double part) const {
+    EdgePrices out;
+    const auto price = [&](const Lengths& lengths, std::size_t least = kPriceSamplesMin) {
+      return part * lengths.Quantile(share, least);
+    };
+    for (const Recorded of : {Recorded::kOp, Recorded::kPython}) {
+      const auto at = static_cast<std::size_t>(of);
+      if (!Known(of)) continue;
+      out.opening[at] = price(nested_begin_[at]);
+      out.closing[at] = price(nested_end_[at]);
+    }
+    const auto python = static_cast<std::size_t>(Recorded::kPython);
+    // Between two calls of a frame stand the end of one record and the begin of the next.
+    if (Known(Recorded::kPython)) {
+      const double opening = price(next_[python]) - out.closing[python];
+      out.opening[python] = std::max(out.opening[python], opening);
+      out.python_leaf = price(python_leaf_);
+    }
+    if (!launches_.enough(kLaunchesMin)) return out;
+    const auto call = static_cast<std::size_t>(Recorded::kCall);
+    out.launch = price(launches_, kLaunchesMin);
+    out.closing[call] = std::min(out.launch, price(call_to_op_, kLaunchesMin));
+    out.opening[call] = std::min(out.launch, price(op_to_call_, kLaunchesMin));
+    // Without ops nobody knows how much of it is the program's.
+    if (!op_to_call_.enough(kLaunchesMin))
+      out.opening[call] = std::min(out.launch / 2, price(next_[call]));
+    return out;
+  }
+
   const EventStore& events_;
   std::array<Lengths, kRecorded> nested_begin_;  // begin to begin of its first child of its kind
   std::array<Lengths, kRecorded> nested_end_;
@@ -254,11 +280,13 @@ class Charger {
 
   std::optional<EventCost> CostOf(Recorded of) const {
     if (!spacings_.Known(of)) return std::nullopt;
-    const Price& sum = sums_[static_cast<std::size_t>(of)];
+    const Price sum = WithRest(sums_[static_cast<std::size_t>(of)]);
     const auto events = static_cast<double>(spacings_.EventsOf(of));
     return EventCost{spacings_.EventsOf(of), spacings_.SamplesOf(of), sum.least / events / 1000,
                      sum.most / events / 1000};
   }
+
+  static Price WithRest(Price price) { return {price.least, kWithRest * price.most}; }
 
   void Between(const RecordEdge& left, const RecordEdge& right) {
     if (left.of == Recorded::kNone) {
@@ -328,8 +356,9 @@ class Charger {
     if (run_.high_ns > 0) {
       // Pieces are cut to whole nanoseconds, prices are not.
       const auto length = static_cast<double>(run_.end_ns - run_.begin_ns);
-      run_.low_ns = std::min(run_.low_ns, length);
-      run_.high_ns = std::min(run_.high_ns, length);
+      const Price price = WithRest({run_.low_ns, run_.high_ns});
+      run_.low_ns = std::min(price.least, length);
+      run_.high_ns = std::min(price.most, length);
       if (run_.high_ns > 0) out_.stretches.push_back(run_);
     }
     run_ = {0, 0, 0, 0, 0};

@@ -34,6 +34,7 @@ class Applier {
       : recorded_(target.recorded),
         graph_(target.graph),
         waits_(target.waits),
+        observed_(target.observed),
         estimate_(estimate),
         delays_(*delays),
         near_(target.graph.threads.size()) {}
@@ -73,12 +74,27 @@ class Applier {
   }
 
   void operator()(const ScaleHost& change) {
+    LessOfEdges less;
     for (const HostStretch& stretch : change.stretches) {
       ForHostEdges(stretch, [&](std::uint32_t node, std::uint32_t edge, double overlap) {
         if (!change.calls && graph_.edges[edge].kind == EdgeKind::kHostCall) return;
         HurryWorkers(node, change.factor, overlap, delays_[edge]);
-        delays_[edge] -= std::min(delays_[edge], (1 - change.factor) * overlap);
+        less.emplace_back(edge, (1 - change.factor) * overlap);
       });
+    }
+    Shorten(&less, 1);
+  }
+
+  // What an edge loses, stretch by stretch.
+  using LessOfEdges = std::vector<std::pair<std::uint32_t, double>>;
+  void Shorten(LessOfEdges* less, double most_part) {
+    std::sort(less->begin(), less->end());
+    for (std::size_t first = 0, end = 0; first < less->size(); first = end) {
+      const std::uint32_t edge = (*less)[first].first;
+      double sum = 0;
+      for (end = first; end < less->size() && (*less)[end].first == edge; ++end)
+        sum += (*less)[end].second;
+      delays_[edge] -= std::min(sum, most_part * std::max(0.0, delays_[edge]));
     }
   }
 
@@ -93,11 +109,11 @@ class Applier {
   }
 
   void operator()(const RemoveProfilerCost& change) {
-    std::vector<std::pair<std::uint32_t, double>> less;  // by edge
+    LessOfEdges less;
     for (const HostCost& cost : change.costs) {
       const double us = (estimate_ == Estimate::kLeast  ? cost.low_ns
                          : estimate_ == Estimate::kMost ? cost.high_ns
-                                                        : (cost.low_ns + cost.high_ns) / 2) /
+                                                        : cost.expected_ns()) /
                         1000;
       const double length = recorded_.Micros(cost.end_ns) - recorded_.Micros(cost.begin_ns);
       ForHostEdges({cost.track, cost.begin_ns, cost.end_ns},
@@ -105,14 +121,7 @@ class Applier {
                      if (length > 0) less.emplace_back(edge, us * std::min(1.0, overlap / length));
                    });
     }
-    std::sort(less.begin(), less.end());
-    for (std::size_t first = 0, end = 0; first < less.size(); first = end) {
-      double sum = 0;
-      for (end = first; end < less.size() && less[end].first == less[first].first; ++end)
-        sum += less[end].second;
-      double& delay = delays_[less[first].first];
-      delay -= std::min(sum, kHostShareMax * std::max(0.0, delay));
-    }
+    Shorten(&less, kHostShareMax);
   }
 
   void operator()(const GraphLaunches& change) {
@@ -248,9 +257,12 @@ class Applier {
         if (from >= end) break;
         const std::uint32_t edge = OwnTime(*node);
         if (edge == kNoPlace || !HoldsEdge(delays_[edge])) continue;
-        const double to = std::min(graph_.observed[*node], from + std::max(0.0, delays_[edge]));
+        // Of host time that other changes made shorter, as large a part is left everywhere in it.
+        const double now = std::max(0.0, delays_[edge]);
+        const double own = std::max(now, observed_[edge]);
+        const double to = std::min(graph_.observed[*node], from + own);
         const double overlap = std::min(to, end) - std::max(from, begin);
-        if (overlap > 0) use(*node, edge, overlap);
+        if (overlap > 0 && own > 0) use(*node, edge, overlap * (now / own));
       }
     }
   }
@@ -340,6 +352,7 @@ class Applier {
   const RecordedWork& recorded_;
   const DependencyGraph& graph_;
   const HostWaits& waits_;
+  const Delays& observed_;
   const Estimate estimate_;
   Delays& delays_;
   std::vector<std::size_t> near_;                         // by thread: where the last stretch began

@@ -76,6 +76,7 @@ struct ChangeTarget {
   const RecordedWork& recorded;
   const DependencyGraph& graph;
   const HostWaits& waits;
+  const Delays& observed;  // as recorded, before all changes
 };
 
 // What only some kinds of changes have: an effect of its own that is uncertain.

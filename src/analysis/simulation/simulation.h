@@ -186,7 +186,7 @@ class Simulation {
   RemovedTime AllRemoved(const GivenChanges& given, std::span<const Change> changes) const;
   void Widen(std::span<const Change> changes, Outcome* outcome) const;
   double SilentShare(std::span<const Change> changes) const;
-  ChangeTarget Target() const { return {recorded_, graph_, waits_}; }
+  ChangeTarget Target() const { return {recorded_, graph_, waits_, fitted_.observed}; }
 
   RecordedWork recorded_;
   HostWaits waits_;

@@ -211,15 +211,19 @@ class HostFindingMaker {
   // Waits that come in cycles show how many workers take turns; without the waits a step would ask
   // for as many more.
   void SayWorkers(Finding* finding) const {
+    constexpr double kSpare = 4;  // workers are slower than the main process, and not even
     const std::size_t workers = e_.frames.frames.base.regimes.cycle;
-    const double left_ms = e_.base_ms - finding->host->idle_ms;
-    if (workers < 2 || left_ms <= 0) return;
-    const auto needed =
-        static_cast<std::int64_t>(std::ceil(static_cast<double>(workers) * e_.base_ms / left_ms));
+    const double left_ms = std::max(e_.base_ms - finding->host->idle_ms, 0.01 * e_.base_ms);
+    const auto whole = [](double count) { return static_cast<std::int64_t>(std::ceil(count)); };
     for (Remedy& remedy : finding->path_b) {
-      if (remedy.advice != Advice::kPrefetchData) continue;
-      remedy.facts.push_back({"needed", needed, {}});
-      remedy.facts.push_back({"workers", static_cast<std::int64_t>(workers), {}});
+      if (remedy.advice == Advice::kLoaderWorkers) {
+        const std::int64_t needed = whole(kSpare * finding->host->total_ms / left_ms);
+        remedy.facts.push_back({"needed", std::clamp<std::int64_t>(needed, 2, 16), {}});
+      } else if (remedy.advice == Advice::kPrefetchData && workers >= 2) {
+        const double times = e_.base_ms / left_ms;
+        remedy.facts.push_back({"needed", whole(static_cast<double>(workers) * times), {}});
+        remedy.facts.push_back({"workers", static_cast<std::int64_t>(workers), {}});
+      }
     }
   }
 

@@ -8,6 +8,7 @@
 #include "findings/one/step_base.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/time_scope.h"
+#include "findings/one/wall_classes.h"
 #include "session/trace_frames.h"
 #include "session/trace_host.h"
 #include "session/trace_simulation.h"
@@ -27,8 +28,8 @@ struct GroundKey {
 struct RecordingShare {
   std::vector<analysis::HostCost> artefact;  // of the profiler, certain; may be empty
   // All that profiling may have cost: what the host would save is at least what it saves without
-  // it. And what it cost for certain.
-  std::vector<analysis::HostCost> most, least;
+  // it. What it cost for certain, and the middle of both.
+  std::vector<analysis::HostCost> most, least, middle;
   IntervalSet<std::int64_t> first_calls;  // host time that happens once
 };
 
@@ -75,7 +76,45 @@ class GroundMaker {
     }
     JV_TRY(job_.Check());
     Floors();
+    JV_TRY(job_.Check());
+    if (MiddleIsSure()) {
+      LeaveRecordingOut();
+      Floors();
+    }
     return job_.Check();
+  }
+
+  // Where the GPU may set the pace without the profiler, or other ranks, which it slows as well,
+  // nobody knows what is left of a saving in the middle.
+  bool MiddleIsSure() const {
+    constexpr double kRanks = 0.05;  // of the unit
+    const WallBase& wall = out_.wall;
+    const double exposed_ms = static_cast<double>(base_.balance.exposed_comm_ns) / 1e6;
+    return TellsUnrecorded(wall) && !GpuBindsUnrecorded(wall) && exposed_ms < kRanks * wall.wall_ms;
+  }
+
+  // Without what the profiler cost: middles of what it may have been.
+  void LeaveRecordingOut() {
+    WallBase& wall = out_.wall;
+    const Changes given = given_.changes;
+    const auto beside = [&](const std::vector<analysis::HostCost>& costs) {
+      Changes changes = given;
+      changes.emplace_back(analysis::RemoveProfilerCost{costs});
+      return simulation_.Given(std::move(changes));
+    };
+    out_.slow = beside(recording_.least);
+    wall.of_unrecorded = true;
+    wall.wall_ms =
+        std::clamp(Without(recording_.middle), wall.unrecorded_ms->low, wall.unrecorded_ms->high);
+    wall.unrecorded_ms->mid = wall.wall_ms;
+    given_ = beside(recording_.middle);
+    wall.given = std::make_shared<const analysis::GivenChanges>(given_);
+  }
+
+  double Without(const std::vector<analysis::HostCost>& costs) const {
+    const Changes none = {analysis::RemoveProfilerCost{costs}};
+    const double saved = simulation_.Saved(given_, scope_.Of(simulation_.recorded(), none));
+    return out_.wall.wall_ms - std::clamp(saved, 0.0, out_.wall.wall_ms);
   }
 
   // What remains of the steps if GPU work took no time, and if the host took none.
@@ -150,12 +189,7 @@ class GroundMaker {
     wall.given = std::make_shared<const analysis::GivenChanges>(given_);
     if (recording_.most.empty()) return;
     wall.low_without_recording = true;
-    const auto without = [&](const std::vector<analysis::HostCost>& costs) {
-      const Changes none = {analysis::RemoveProfilerCost{costs}};
-      const double saved = simulation_.Saved(given_, scope_.Of(simulation_.recorded(), none));
-      return wall.wall_ms - std::clamp(saved, 0.0, wall.wall_ms);
-    };
-    const double shortest = without(recording_.most), longest = without(recording_.least);
+    const double shortest = Without(recording_.most), longest = Without(recording_.least);
     wall.unrecorded_ms = Range{std::min(shortest, longest), (shortest + longest) / 2, longest};
     quick.emplace_back(analysis::RemoveProfilerCost{recording_.most});
     out_.quick = simulation_.Given(std::move(quick));
@@ -188,6 +222,9 @@ Result<WallGround> MakeGround(const session::LoadedTrace& trace, const Job& job)
     analysis::HostCost most = cost, least = cost;
     most.low_ns = cost.high_ns;
     least.high_ns = cost.low_ns;
+    analysis::HostCost middle = cost;
+    middle.low_ns = middle.high_ns = cost.expected_ns();
+    share.middle.push_back(middle);
     share.most.push_back(most);
     share.least.push_back(least);
   }

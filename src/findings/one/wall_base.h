@@ -22,7 +22,8 @@ struct WallBase {
   std::string range_only;  // why middles are not to be told; empty: they may be
   double recorded_ms = 0;  // from the first to the last activity
   // What savings are of: the units of Analysis::base, without what happens once and without what
-  // the profiler cost where that is a frame artefact. Of one unit: Analysis::base.Each().
+  // the profiler cost where that is a frame artefact, or where it made the units longer by much
+  // (of_unrecorded). Of one unit: Analysis::base.Each().
   double wall_ms = 0;
   double profiler_ms = 0;     // the artefact that is left out of it; 0: none
   double first_calls_ms = 0;  // the first calls that are left out of it; 0: none worth it
@@ -40,9 +41,11 @@ struct WallBase {
   double host_then_ms = 0;
   // Low ends of ranges are what is left if recording cost the host all that it may have.
   bool low_without_recording = false;
-  // wall_ms without what recording cost the host, at its most (low) and at its least (high);
+  // The units without what recording cost the host, at its most (low) and at its least (high);
   // absent: it cost nothing that is known.
   std::optional<Range> unrecorded_ms;
+  // Middles of savings, and wall_ms, are of the middle of it, their ends of its ends.
+  bool of_unrecorded = false;
   // What savings are beyond: the profiler's pauses, first calls, work launched before the
   // recording. Null: not known.
   std::shared_ptr<const analysis::GivenChanges> given;
@@ -51,8 +54,10 @@ struct WallBase {
 // The same with what only whoever asks for more savings needs.
 struct WallGround {
   WallBase wall;
-  // What is given, without all that profiling may have cost; if wall.low_without_recording.
+  // What is given, without all that profiling may have cost, if wall.low_without_recording; and
+  // without what it cost at the least, if wall.of_unrecorded.
   analysis::GivenChanges quick;
+  analysis::GivenChanges slow;
 };
 
 // Kept with the trace. Errors: kCancelled.

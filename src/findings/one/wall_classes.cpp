@@ -68,7 +68,7 @@ double MostOfHost(const Analysis& analysis, const Finding& finding) {
   // What a rule knows goes with its GPU work.
   if (finding.rule) return finding.time_ms;
   const HostCause& cause = *finding.host;
-  if (cause.gone) return analysis.wall.wall_ms;
+  if (cause.gone) return MostWithoutRecording(analysis.wall, analysis.wall.gpu_own_ms);
   // Sooner at the optimizer is sooner at what comes next, whose idle time goes with its own.
   if (cause.kind == HostCauseKind::kOptimizer) return cause.idle_ms;
   // Where the host is the bound, all that it is spared shortens the step, until the GPU binds.
@@ -138,6 +138,10 @@ void LowerTo(double left_ms, WallSaving* saving) {
   saving->ms.low = std::min(saving->ms.low, left_ms);
 }
 
+void HeightenTo(double most_ms, WallSaving* saving) {
+  saving->ms.high = std::max(saving->ms.high, most_ms);
+}
+
 bool ScalesGpuAlone(const WayOut& way) {
   return std::all_of(way.changes.begin(), way.changes.end(), [](const auto& one) {
     return std::holds_alternative<analysis::ScaleGpu>(one);
@@ -200,16 +204,18 @@ bool GpuBindsUnrecorded(const WallBase& wall) {
   return wall.unrecorded_ms && wall.unrecorded_ms->low <= kAbout * wall.gpu_floor_ms;
 }
 
-bool IsLongerByRecording(const WallBase& wall) {
+bool TellsUnrecorded(const WallBase& wall) {
   constexpr double kLonger = 0.9;
-  return wall.unrecorded_ms && wall.unrecorded_ms->low < kLonger * wall.wall_ms;
+  const bool longer = wall.unrecorded_ms && wall.unrecorded_ms->low < kLonger * wall.wall_ms;
+  return wall.known && (wall.of_unrecorded || (wall.profiler_ms <= 0 && longer));
 }
 
 double MostWithoutRecording(const WallBase& wall, double gpu_gone_ms) {
-  if (!IsLongerByRecording(wall)) return wall.wall_ms;
+  if (!TellsUnrecorded(wall)) return wall.wall_ms;
+  const double longest = wall.of_unrecorded ? wall.unrecorded_ms->high : wall.wall_ms;
   const double left = std::max(0.0, wall.gpu_own_ms - std::max(0.0, gpu_gone_ms));
-  const double margin = wall.replay_error_percent / 100 * wall.wall_ms;
-  return std::clamp(wall.unrecorded_ms->high - left + margin, 0.0, wall.wall_ms);
+  const double margin = wall.replay_error_percent / 100 * longest;
+  return std::clamp(wall.unrecorded_ms->high - left + margin, 0.0, longest);
 }
 
 double TrustIn(const WallBase& wall, const Finding& finding) {

@@ -52,6 +52,8 @@ double MostOfExchange(const Analysis& analysis, const Finding& finding);
 // How long the host stands in the calls of uploads that changes pin.
 double UploadingMs(const analysis::RecordedWork& recorded,
                    const std::vector<analysis::Change>& changes);
+// The most that is saved, of the longest unit that there may be without the profiler.
+void HeightenTo(double most_ms, WallSaving* saving);
 // Less what the change does not reach.
 void Leave(double left_ms, WayOut* way, Range* ms);
 Range Within(const Range& ms, const Range& most);
@@ -59,8 +61,9 @@ Range Within(const Range& ms, const Range& most);
 bool SparesHost(const Finding& finding);
 // Whether without what recording may have cost the GPU sets the pace.
 bool GpuBindsUnrecorded(const WallBase& wall);
-// Whether recording may have made the unit longer by much.
-bool IsLongerByRecording(const WallBase& wall);
+// Whether recording may have made the unit longer by much, so that shares are of what it is without.
+// Where the profiler's pauses are told, savings are without them.
+bool TellsUnrecorded(const WallBase& wall);
 // What can be saved at most where so much GPU time goes: where recording matters, the unit without
 // what recording cost the host at least still waits for the rest of the GPU's own work.
 double MostWithoutRecording(const WallBase& wall, double gpu_gone_ms);

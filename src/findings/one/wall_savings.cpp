@@ -40,6 +40,7 @@ class WallAsker {
         simulation_(simulation),
         scope_(scope),
         quick_(ground.quick),
+        slow_(ground.slow),
         analysis_(*analysis),
         excess_(events, analysis->findings) {
     analysis->wall = ground.wall;
@@ -196,6 +197,7 @@ class WallAsker {
       RaiseTo(Ask(quick_, way).ms.mid, &saving);
     if (!ScalesGpuAlone(way) && removed.host_ms > removed.gpu_ms)
       LowerTo(WithoutRecording(saving.ms.mid, way), &saving);
+    if (!ScalesGpuAlone(way)) HeightenTo(AskSlow(way), &saving);
     return saving;
   }
 
@@ -217,7 +219,13 @@ class WallAsker {
     saving.ms.low *= NamedPart(*finding.host);
     if (!analysis_.wall.low_without_recording) return saving;
     LowerTo(WithoutRecording(saving.ms.mid, way), &saving);
+    HeightenTo(AskSlow(way), &saving);
     return saving;
+  }
+
+  // The most that is saved if recording cost the host as little as it may have.
+  double AskSlow(const WayOut& way) const {
+    return analysis_.wall.of_unrecorded ? Ask(slow_, way).ms.high : 0;
   }
 
   // Of a path that has a target of its own.
@@ -390,8 +398,10 @@ class WallAsker {
   }
 
   // What hardly shows before others are done is not worth more alone under any reading of the
-  // trace: the host sets the pace in all of them.
-  static void HoldBack(Finding* f) {
+  // trace: the host sets the pace in all of them. Of what spares the host that is not so where the
+  // recorded one is slower.
+  void HoldBack(Finding* f) const {
+    if (analysis_.wall.of_unrecorded && f->host != nullptr) return;
     for (std::optional<WallSaving>* saving : {&f->wall_a, &f->wall_b}) {
       if (*saving) (*saving)->ms.high = std::max((*saving)->ms.mid, (*saving)->unrecorded_ms);
     }
@@ -479,6 +489,7 @@ class WallAsker {
   const analysis::Simulation& simulation_;
   const TimeScope& scope_;
   const analysis::GivenChanges& quick_;  // given(), without all that profiling may have cost
+  const analysis::GivenChanges& slow_;   // without what it cost at the least
   Analysis& analysis_;
   const CallExcess excess_;
 };

@@ -196,7 +196,8 @@ class PairJudge {
     const double others_ms =
         static_cast<double>(base.balance.total_ns - base.balance.own_ns()) / 1e6;
     const bool all = base.total_ms + others_ms >= kNearlyAll * wall.wall_ms;
-    const double part = wall.host_floor_ms / (all ? base.total_ms : wall.wall_ms);
+    const double whole = all && !wall.of_unrecorded ? base.total_ms : wall.wall_ms;
+    const double part = wall.host_floor_ms / whole;
     pair_.host_floor_ms = std::min(1.0, part) * pair_.balance.ms[0];
   }
 
