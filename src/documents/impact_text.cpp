@@ -9,6 +9,7 @@
 #include "documents/saving_base.h"
 #include "findings/one/wall_classes.h"
 #include "findings/one/wall_plan.h"
+#include "levers/fixes.h"
 #include "phrases/ids/impact.h"
 #include "phrases/phrase.h"
 
@@ -35,13 +36,24 @@ bool ShowsLater(const findings::Finding& finding) {
          finding.savings_ms && best->ms.high <= kNothing * finding.savings_ms->mid;
 }
 
+bool AddsLaunches(const findings::Analysis& analysis, const findings::Finding& finding) {
+  constexpr std::string_view kAutocast = "autocast_16_bits";  // the key of an action
+  const findings::RuleRow* row = finding.rule ? findings::RuleOf(*finding.rule) : nullptr;
+  const bool autocast =
+      row != nullptr && (row->action_a.key == kAutocast || row->action_a.part_of == kAutocast);
+  const findings::WallBase& wall = analysis.wall;
+  return autocast && !analysis.context.compiled && ShowsLater(finding) &&
+         wall.host_floor_ms > wall.gpu_floor_ms;
+}
+
 std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.shows_after.empty()) {
     return Say(phrases::impact::kLater,
                {{"saving", EachMs(analysis, finding.OwnSavingsMs().high)}});
   }
   return Say(phrases::impact::kAfter,
-             {{"saving", AfterRange(analysis, *findings::BestWall(finding))},
+             {{"slower", AddsLaunches(analysis, finding)},
+              {"saving", AfterRange(analysis, *findings::BestWall(finding))},
               {"per_unit", UnitPhrase(analysis)},
               {"place", PlaceOf(analysis, finding.shows_after)}});
 }

@@ -28,8 +28,7 @@ namespace jarvis::documents {
 namespace {
 
 constexpr std::size_t kUncoveredMost = 3;
-constexpr double kJointShare = 5;                           // percent of the wall time
-constexpr std::string_view kAutocast = "autocast_16_bits";  // the key of an action
+constexpr double kJointShare = 5;  // percent of the wall time
 constexpr double kThenShare = 10;  // the same, of what a host without cost would save then
 constexpr std::string_view kPathLegend =
     "Path A: the model's code may change. Path B: the model stays as it is; only settings, "
@@ -39,17 +38,6 @@ constexpr std::string_view kPathLegend =
 std::string ShowsAfter(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.shows_after.empty()) return "";
   return fmt::format(" once priority {} is done", PlaceOf(analysis, finding.shows_after));
-}
-
-// Autocast's casts are launches as well, unless they are compiled: while the host sets the pace it
-// makes the step longer.
-bool AddsLaunches(const findings::Analysis& analysis, const findings::Finding& finding) {
-  const findings::RuleRow* row = finding.rule ? findings::RuleOf(*finding.rule) : nullptr;
-  const bool autocast =
-      row != nullptr && (row->action_a.key == kAutocast || row->action_a.part_of == kAutocast);
-  const findings::WallBase& wall = analysis.wall;
-  return autocast && !analysis.context.compiled && ShowsLater(finding) &&
-         wall.host_floor_ms > wall.gpu_floor_ms;
 }
 
 class LeverRows {

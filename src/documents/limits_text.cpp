@@ -46,9 +46,13 @@ class LimitFinder {
       if (best == nullptr || in_.base.Percent(best->ms.high) < kMatters) continue;
       OfFinding(finding);
     }
+    NextBound();
     Instances();
     EqualProducts();
     NoPlaces();
+    // Whoever is told to compute in 16 bits knows it; what else is not known stands before it.
+    for (std::string& text : accuracy_)
+      Add(std::move(text));
     if (out_.size() > kLimitsMax) out_.resize(kLimitsMax);
     return std::move(out_);
   }
@@ -65,11 +69,15 @@ class LimitFinder {
     } else if (IsOf(finding, {Pattern::kRecompute})) {
       Add(Say(phrases::limits::kRecompute, {{"rank", rank}}));
     } else if (finding.rule && findings::Info(*finding.rule).inexact) {
-      Add(Say(phrases::limits::kAccuracy, {{"rank", rank}, {"training", IsTraining()}}));
+      accuracy_.push_back(
+          Say(phrases::limits::kAccuracy, {{"rank", rank}, {"training", IsTraining()}}));
     } else if (IsOf(finding, {Pattern::kSlowAttentionKernel, Pattern::kBelowLargeProducts,
                               Pattern::kSlowDecodeAttention, Pattern::kWeightBound})) {
       UntriedKernel(finding);
     }
+    if (findings::PadsInputs(finding)) Add(Say(phrases::limits::kSpreadOfSizes, {{"rank", rank}}));
+    if (IsAdvised(finding, Advice::kKeepGraphWhole))
+      Add(Say(phrases::limits::kOtherBranch, {{"rank", rank}}));
     const bool input = finding.host != nullptr && IsAdvised(finding, Advice::kPrepareAhead);
     if (input && in_.base.count == 1) {
       const std::string& unit = in_.base.unit;
@@ -77,6 +85,15 @@ class LimitFinder {
           phrases::limits::kSingleUnit,
           {{"rank", rank}, {"unit", unit == "recording" ? Say(phrases::limits::kRequest) : unit}}));
     }
+  }
+
+  // What shows only once the GPU is as fast as it can be made.
+  void NextBound() {
+    const double then_ms = in_.wall.host_then_ms;
+    if (in_.findings.empty() || in_.base.Percent(then_ms) < kMatters) return;
+    Add(Say(phrases::limits::kNextBound, {{"rank", in_.findings.front().global_rank},
+                                          {"then", EachMs(in_, then_ms)},
+                                          {"per_unit", UnitPhrase(in_)}}));
   }
 
   bool IsTraining() const {
@@ -156,6 +173,7 @@ class LimitFinder {
 
   const findings::Analysis& in_;
   std::vector<std::string> out_;
+  std::vector<std::string> accuracy_;
   bool untried_ = false;  // a target of another place is told
 };
 

@@ -1,5 +1,7 @@
 #include "findings/one/finding.h"
 
+#include <algorithm>
+
 #include "findings/one/enum_text.h"
 #include "findings/one/thresholds.h"
 
@@ -32,6 +34,12 @@ PriorityClass PriorityOf(double share, std::optional<double> efficiency, bool no
 
 std::string_view MethodText(EstimateMethod method) {
   return EnumText({"quantified", "measured", "traffic", "target", "none"}, method);
+}
+
+bool PadsInputs(const Finding& finding) {
+  return std::ranges::any_of(finding.path_b, [](const Remedy& remedy) {
+    return std::ranges::any_of(remedy.facts, [](const Fact& fact) { return fact.key == "pad"; });
+  });
 }
 
 const WallSaving* BestWall(const Finding& finding) {

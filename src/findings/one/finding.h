@@ -149,6 +149,9 @@ struct Finding {
 // The way out that saves more wall time (middle), the first of equals; null: neither is known.
 const WallSaving* BestWall(const Finding& finding);
 
+// Whether a way out of it asks for inputs of a few sizes, as their sizes differ by step.
+bool PadsInputs(const Finding& finding);
+
 // Something that cannot be: an efficiency above the roof. Shown as it is, with no saving and no
 // story.
 struct Anomaly {

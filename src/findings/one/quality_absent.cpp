@@ -163,6 +163,10 @@ class AbsentParts {
     const std::string& batch = Value(WorkloadPart::kBatch);
     if (batch.empty() || MakesGradients()) return;
     if (!in_.context.IsServer() && !AdvisesForSizes()) return;
+    // Several are recorded.
+    if (batch.find(" to ") != std::string::npos ||
+        std::any_of(in_.findings.begin(), in_.findings.end(), PadsInputs))
+      return;
     // Of a server's load all numbers count.
     const std::string one = in_.context.IsServer() ? batch : batch.substr(0, batch.find(','));
     parts_.push_back("sizes other than " + one);
