@@ -1,6 +1,8 @@
 // A model that runs several times in a step on inputs of equal sizes, and what only looks like it.
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <variant>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -19,12 +21,29 @@ using testing::TraceText;
 class PassScript {
  public:
   PassScript& Op(const std::string& name, const std::string& dims) {
-    ++id_;
-    text_.Op(name, at_, 30, Shapes(dims, "float"));
-    text_.Runtime("cudaLaunchKernel", at_ + 15, 3, id_).Kernel("k", at_ + 20, 3, id_);
-    at_ += 40;
+    Host(name, dims);
+    text_.Kernel("k", at_ - 20, 3, id_, 7, grid_);
     return *this;
   }
+  // An upload of so many bytes, or a read back.
+  PassScript& Copy(const std::string& direction, int bytes) {
+    Host("aten::copy_", "[[1],[1]]");
+    text_.Memcpy(direction, at_ - 20, 3, id_, 7, fmt::format("\"bytes\":{}", bytes));
+    return *this;
+  }
+  PassScript& Upload(int bytes) { return Copy("Memcpy HtoD (Pageable -> Device)", bytes); }
+  PassScript& Read(int bytes) { return Copy("Memcpy DtoH (Device -> Pageable)", bytes); }
+  // Kernels from here on have so many blocks.
+  PassScript& Blocks(int blocks) {
+    grid_ = fmt::format("\"grid\":[{},1,1],\"block\":[128,1,1]", blocks);
+    return *this;
+  }
+  // The last ops are of a module.
+  PassScript& Module(const std::string& name, double from) {
+    text_.Module(name, from, at_ - from);
+    return *this;
+  }
+  double now() const { return at_; }
   // From a latent of 4 channels and back to it.
   PassScript& Pass(int layers, int batch = 1, int channels = 4) {
     Op("aten::conv2d", fmt::format("[[{0},{1},32,32],[64,{1},3,3]]", batch, channels));
@@ -47,14 +66,22 @@ class PassScript {
   }
   Analyzed Run() const {
     TraceText text = text_;
-    return Analyze(text, "H100");
+    return Analyze(text, "H100", R"("deviceProperties":[{"id":0,"numSms":132}])");
   }
 
  private:
+  void Host(const std::string& name, const std::string& dims) {
+    ++id_;
+    text_.Op(name, at_, 30, Shapes(dims, "float"));
+    text_.Runtime("cudaLaunchKernel", at_ + 15, 3, id_);
+    at_ += 40;
+  }
+
   TraceText text_;
   double begin_ = 0, at_ = 10;
   int step_ = 0;
   std::int64_t id_ = 0;
+  std::string grid_;
 };
 
 const Finding* PassesOf(const Analyzed& one) {
@@ -64,40 +91,135 @@ const Finding* PassesOf(const Analyzed& one) {
   return found == all.end() ? nullptr : &*found;
 }
 
-TEST_CASE("two passes of a step on equal sizes are one batch") {
-  PassScript script;
-  for (int step = 0; step < 4; ++step)
-    script.Pass(20).Pass(20).Op("aten::mul", "[[1,4,32,32],[]]").EndStep();
-  const Analyzed one = script.Run();
-  const Finding* finding = PassesOf(one);
+constexpr const char* kLatent = "[[1,4,32,32],[1,4,32,32]]";  // two of them
+
+// The figures of steps of two guided passes, each with what comes before its first convolution.
+const Finding& GuidedWith(const PassScript& script, std::optional<Analyzed>* kept) {
+  *kept = script.Run();
+  const Finding* finding = PassesOf(**kept);
   REQUIRE(finding != nullptr);
   REQUIRE(finding->wall_a.has_value());
-  // The second of two passes: 62 ops of 40 us in each of 4 steps.
-  const double passes_ms = 4 * 62 * 0.040;
-  CHECK(finding->wall_a->ms.high <= 1.01 * passes_ms);
-  CHECK(finding->wall_a->ms.mid >= 0.8 * passes_ms);
+  return *finding;
+}
+
+TEST_CASE("two passes of a step whose results meet are one batch") {
+  PassScript script;
+  for (int step = 0; step < 4; ++step) {
+    for (int pass = 0; pass < 2; ++pass)
+      script.Op("aten::cos", "[[1,96]]").Op("aten::linear", "[[1,96],[64,96],[64]]").Pass(20);
+    script.Op("aten::sub", kLatent).Op("aten::mul", "[[1,4,32,32],[]]").EndStep();
+  }
+  std::optional<Analyzed> kept;
+  const Finding& finding = GuidedWith(script, &kept);
+  // The second of two passes: 64 ops of 40 us in each of 4 steps.
+  const double passes_ms = 4 * 64 * 0.040;
+  CHECK(finding.wall_a->ms.high <= 1.01 * passes_ms);
+  CHECK(finding.wall_a->ms.mid >= 0.8 * passes_ms);
+}
+
+TEST_CASE("kernels of few blocks take no more for all passes than for one") {
+  for (const int blocks : {8, 132}) {
+    PassScript script;
+    script.Blocks(blocks);
+    for (int step = 0; step < 4; ++step)
+      script.Pass(20).Pass(20).Op("aten::sub", kLatent).EndStep();
+    std::optional<Analyzed> kept;
+    const Finding& finding = GuidedWith(script, &kept);
+    REQUIRE(finding.change_a->exact.size() == 2);
+    const auto& scaled = std::get<analysis::ScaleGpu>(finding.change_a->exact[1]);
+    CHECK(scaled.events.size() == 4 * 62);
+    CHECK((scaled.factors.front() == 0.0) == (blocks == 8));
+  }
+}
+
+TEST_CASE("passes on inputs that are uploaded one by one are one batch") {
+  PassScript script;
+  for (int step = 0; step < 3; ++step) {
+    for (int image = 0; image < 6; ++image)
+      script.Upload(4 * 4 * 32 * 32).Pass(20).Read(40);
+    script.EndStep();
+  }
+  const Analyzed one = script.Run();
+  REQUIRE(PassesOf(one) != nullptr);
+  // A sampler whose scheduler is on the host: what is uploaded is made of what was read.
+  PassScript host;
+  for (int step = 0; step < 3; ++step) {
+    for (int pass = 0; pass < 4; ++pass)
+      host.Upload(4 * 4 * 32 * 32).Pass(20).Read(4 * 4 * 32 * 32);
+    host.EndStep();
+  }
+  CHECK(PassesOf(host.Run()) == nullptr);
+}
+
+TEST_CASE("a pass that may need the one before is left alone") {
+  // Nothing shows that the first pass' result is kept.
+  PassScript handed;
+  for (int step = 0; step < 4; ++step)
+    handed.Pass(20).Pass(20).Op("aten::mul", "[[1,4,32,32],[]]").EndStep();
+  CHECK(PassesOf(handed.Run()) == nullptr);
+  // A sampler of the second order: half a step between its passes.
+  PassScript second;
+  for (int step = 0; step < 4; ++step)
+    second.Pass(20).Op("aten::add", kLatent).Pass(20).Op("aten::sub", kLatent).EndStep();
+  CHECK(PassesOf(second.Run()) == nullptr);
+  // Few steps of a sampler in a request: each ends with the scheduler.
+  PassScript steps;
+  for (int request = 0; request < 3; ++request) {
+    for (int step = 0; step < 4; ++step)
+      steps.Pass(20).Op("aten::add", kLatent);
+    steps.EndStep();
+  }
+  CHECK(PassesOf(steps.Run()) == nullptr);
+  // Tokens that the pass before has chosen.
+  const auto text = [](const char* between) {
+    PassScript script;
+    for (int step = 0; step < 4; ++step) {
+      for (int pass = 0; pass < 2; ++pass)
+        script.Op("aten::embedding", "[[9000,64],[1,77],[],[],[]]")
+            .Layers(20)
+            .Op(between, "[[1,9000],[],[]]");
+      script.Op("aten::cat", "[[[1,77,64],[1,77,64]],[]]").EndStep();
+    }
+    return script;
+  };
+  CHECK(PassesOf(text("aten::argmax").Run()) == nullptr);
+  CHECK(PassesOf(text("aten::softmax").Run()) != nullptr);
+}
+
+TEST_CASE("passes of two modules have weights of their own") {
+  for (const bool same : {true, false}) {
+    PassScript script;
+    for (int step = 0; step < 4; ++step) {
+      for (int pass = 0; pass < 2; ++pass) {
+        const double from = script.now();
+        script.Pass(20).Module(same || pass == 0 ? "Net_0" : "Net_1", from);
+      }
+      script.Op("aten::sub", kLatent).EndStep();
+    }
+    CHECK((PassesOf(script.Run()) != nullptr) == same);
+  }
 }
 
 TEST_CASE("layers, other sizes, and many passes are no passes in turn") {
   // One pass a step: its layers repeat.
   PassScript layers;
   for (int step = 0; step < 4; ++step)
-    layers.Pass(40).EndStep();
+    layers.Pass(40).Op("aten::sub", kLatent).EndStep();
   CHECK(PassesOf(layers.Run()) == nullptr);
   // Two equal halves without an op that takes an input.
   PassScript halves;
   for (int step = 0; step < 4; ++step)
-    halves.Layers(40).EndStep();
+    halves.Layers(40).Op("aten::sub", kLatent).EndStep();
   CHECK(PassesOf(halves.Run()) == nullptr);
   // Passes on two sizes.
   PassScript sizes;
   for (int step = 0; step < 4; ++step)
-    sizes.Pass(20, 1).Pass(20, 2).EndStep();
+    sizes.Pass(20, 1).Pass(20, 2).Op("aten::sub", kLatent).EndStep();
   CHECK(PassesOf(sizes.Run()) == nullptr);
   // Two models.
   PassScript models;
   for (int step = 0; step < 4; ++step)
-    models.Pass(20).Pass(30).EndStep();
+    models.Pass(20).Pass(30).Op("aten::sub", kLatent).EndStep();
   CHECK(PassesOf(models.Run()) == nullptr);
   // As many as a sampler's steps: each needs the one before.
   PassScript sampler;
@@ -114,6 +236,7 @@ TEST_CASE("passes of training are left alone") {
   for (int step = 0; step < 4; ++step)
     script.Pass(20)
         .Pass(20)
+        .Op("aten::sub", kLatent)
         .Op("aten::convolution_backward", "[[1,4,32,32],[1,64,32,32]]")
         .EndStep();
   CHECK(PassesOf(script.Run()) == nullptr);

@@ -35,11 +35,6 @@ EventIndex OutermostAten(const session::LoadedTrace& trace, EventIndex op) {
   return op;
 }
 
-std::int64_t UploadedBytes(const trace::EventStore& events, EventIndex copy) {
-  const std::string_view more = events.text(events.args_of(copy).other);
-  return ParseInt(trace::Unquoted(trace::MemberOf(more, "bytes"))).value_or(0);
-}
-
 // When each unit launches its first kernel, by begin of the units.
 std::vector<std::int64_t> FirstKernels(const HostEvidence& e) {
   const auto& units = e.frames.frames.base.host_units;
@@ -55,6 +50,11 @@ std::vector<std::int64_t> FirstKernels(const HostEvidence& e) {
 }
 
 }  // namespace
+
+std::int64_t CopiedBytes(const trace::EventStore& events, EventIndex copy) {
+  const std::string_view more = events.text(events.args_of(copy).other);
+  return ParseInt(trace::Unquoted(trace::MemberOf(more, "bytes"))).value_or(0);
+}
 
 bool IsJustMade(const session::LoadedTrace& trace, EventIndex op) {
   static constexpr std::string_view kMakers[] = {
@@ -92,7 +92,7 @@ std::optional<BatchUploads::Upload> BatchUploads::UploadOf(const HostEvidence& e
         DirectionOf(e.trace, work) != CopyDirection::kToDevice) {
       return std::nullopt;
     }
-    bytes = std::max(bytes, UploadedBytes(events, work));
+    bytes = std::max(bytes, CopiedBytes(events, work));
   }
   if (bytes <= kFewBytes || IsJustMade(e.trace, op)) return std::nullopt;
   Upload upload;

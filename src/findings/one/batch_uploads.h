@@ -2,6 +2,7 @@
 // can; internal to the layer.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <unordered_set>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "findings/one/wait_places.h"
 
 namespace jarvis::findings {
+
+// Of a copy, as its arguments tell; 0: they do not.
+std::int64_t CopiedBytes(const trace::EventStore& events, trace::EventIndex copy);
 
 // Whether the op that uploads follows one that made a tensor of no data of the caller's.
 bool IsJustMade(const session::LoadedTrace& trace, trace::EventIndex op);

@@ -4,16 +4,17 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
+#include "analysis/attribution/module_paths.h"
 #include "analysis/frames/base_of_time.h"
-#include "analysis/host/host_names.h"
-#include "analysis/host/synchronisations.h"
 #include "base/job.h"
-#include "findings/one/host_units.h"
+#include "findings/one/grid_blocks.h"
 #include "findings/one/shapes.h"
 #include "findings/one/structure_maker.h"
+#include "findings/one/unit_ops.h"
 #include "trace/by_name.h"
 
 namespace jarvis::findings {
@@ -22,61 +23,58 @@ namespace {
 using trace::EventIndex;
 using trace::kNoEvent;
 
-constexpr std::size_t kPassesLeast = 2, kPassesMost = 4;  // of one unit
-constexpr std::size_t kPassLaunches = 50;
-constexpr double kSamePart = 0.95;   // of a pass' launches, in the next one
-constexpr double kPassesPart = 0.7;  // of a unit's launches
+constexpr std::size_t kPassesLeast = 2, kPassesMost = 16;  // of one unit
+constexpr std::size_t kPassOps = 40;
+constexpr double kSamePart = 0.95;   // of a pass' ops, in the next one
+constexpr double kPassesPart = 0.7;  // of a unit's ops
 constexpr double kUnitsPart = 0.8;   // of all units that launch something
 constexpr std::int64_t kInputChannels = 16;
 
-// A launch of a unit, in its order on one thread.
-struct UnitLaunch {
-  std::pair<StringId, StringId> op;  // name and sizes
-  EventIndex event = kNoEvent;       // of the op
-  std::int64_t call_ns = 0;
+using UnitOps = std::span<const UnitOp>;
+
+// The passes of one unit: where each begins among its ops, and where the op that takes the model's
+// input stands; all are as long.
+struct UnitPasses {
+  std::vector<std::size_t> begins, inputs;
+  std::size_t length = 0;
+  std::size_t end(std::size_t pass) const { return begins[pass] + length; }
 };
 
-// The passes of one unit: where each begins among its launches; all are as long.
-struct UnitPasses {
-  std::vector<std::size_t> begins;
-  std::size_t length = 0;
-};
+// Why nothing of a pass can be what the next one takes, as far as a trace shows it.
+enum class Apart : std::uint8_t { kNotSeen, kUploads, kJoined };
 
 class PassesFinder {
  public:
   explicit PassesFinder(const Calls& calls)
-      : events_(calls.events()),
+      : trace_(calls.trace),
+        events_(calls.events()),
         tree_(calls.trace.tree()),
         units_(session::FramesOf(calls.trace, Job()).value()->frames.base.host_units),
-        names_(events_) {
-    if (MayHavePasses()) Read(calls.trace.attribution().timeline);
-  }
+        names_(events_) {}
 
   // What the passes after the first take of the host, and how many there are in a unit.
   struct Found {
     std::vector<analysis::HostStretch> later;
     std::vector<EventIndex> gpu;  // of these passes
     std::size_t passes = 0;
+    Apart apart = Apart::kNotSeen;
   };
 
-  Found Run() const {
+  Found Run() {
     Found found;
+    if (!MayHavePasses()) return found;
     std::size_t launching = 0, with_passes = 0;
-    for (const auto& [place, launches] : launches_) {
-      if (launches.size() < kPassLaunches) continue;
+    for (const auto& [place, ops] : LaunchingOps(trace_, units_, &names_)) {
+      if (ops.size() < kPassOps) continue;
       ++launching;
-      const UnitPasses passes = PassesOf(launches);
+      const UnitPasses passes = PassesOf(ops);
       if (passes.begins.empty()) continue;
+      const Apart apart = ApartBy(ops, passes);
+      if (apart == Apart::kNotSeen) continue;
       ++with_passes;
+      found.apart = std::max(found.apart, apart);
       found.passes = std::max(found.passes, passes.begins.size());
-      const std::size_t from = passes.begins[1];
-      const std::size_t last = passes.begins.back() + passes.length - 1;
-      const std::int64_t begin = launches[from].call_ns, end = launches[last].call_ns;
-      found.later.push_back({place.second, begin, end});
-      for (std::size_t i = from; i <= last; ++i) {
-        for (const EventIndex gpu : tree_.GpuBelow(launches[i].event))
-          found.gpu.push_back(gpu);
-      }
+      Take(ops, passes, place.second, &found);
     }
     const auto least = kUnitsPart * static_cast<double>(launching);
     if (static_cast<double>(with_passes) < least) return {};
@@ -98,91 +96,213 @@ class PassesFinder {
       if (events_[e].kind != trace::EventKind::kCpuOp || !may_take.Of(e)) continue;
       const std::pair op(events_[e].name, events_.args_of(e).dims);
       const auto [known, added] = takes.try_emplace(op, false);
-      if (added) known->second = TakesInput(op);
+      if (added) known->second = !InputOf(op).empty();
       if (!known->second) continue;
-      if (const auto unit = PlaceOfUnit(events_[e].ts_ns)) ++runs[{*unit, op}];
+      const std::size_t unit = PlaceOfUnit(units_, events_[e].ts_ns);
+      if (unit < units_.size()) ++runs[{unit, op}];
     }
     return std::any_of(runs.begin(), runs.end(), [](const auto& one) {
       return one.second >= kPassesLeast && one.second <= kPassesMost;
     });
   }
 
-  std::optional<std::size_t> PlaceOfUnit(std::int64_t host_ns) const {
-    const analysis::FoundStep* unit = UnitAt(units_, host_ns);
-    if (unit == nullptr) return std::nullopt;
-    return static_cast<std::size_t>(unit - units_.data());
+  bool IsEmbedding(const std::pair<StringId, StringId>& op) const {
+    return events_.strings[op.first] == std::string_view("aten::embedding");
   }
 
-  // By unit and thread.
-  template <typename Timeline>
-  void Read(const Timeline& timeline) {
-    for (const EventIndex gpu : timeline) {
-      const EventIndex launch = tree_.parent(gpu);
-      if (launch == kNoEvent || events_[gpu].kind != trace::EventKind::kKernel) continue;
-      const std::int64_t at = events_[launch].ts_ns;
-      const auto unit = PlaceOfUnit(at);
-      if (!unit) continue;
-      const EventIndex op = analysis::CallingOp(events_, tree_, launch, &names_);
-      if (op == kNoEvent) continue;
-      launches_[{*unit, events_[launch].track}].push_back(
-          {{events_[op].name, events_.args_of(op).dims}, op, at});
-    }
-    for (auto& [place, launches] : launches_) {
-      std::stable_sort(launches.begin(), launches.end(),
-                       [](const auto& a, const auto& b) { return a.call_ns < b.call_ns; });
-    }
-  }
-
-  // An op that takes what a model is given: indices, or an image or latent of few channels.
-  bool TakesInput(const std::pair<StringId, StringId>& op) const {
+  // The sizes of what a model is given, by an op that takes it: indices, or an image or latent of
+  // few channels. Empty: another op.
+  Shape InputOf(const std::pair<StringId, StringId>& op) const {
     const std::string_view name = events_.strings[op.first];
-    if (op.second == kNoString) return false;
-    if (name == "aten::embedding") return true;
-    if (name.find("conv") == std::string_view::npos) return false;
-    const std::vector<Shape> shapes = ParseShapes(events_.text(op.second));
-    return !shapes.empty() && shapes[0].size() >= 3 && shapes[0][1] <= kInputChannels;
+    if (op.second == kNoString) return {};
+    const bool embedding = IsEmbedding(op);
+    if (!embedding && name.find("conv") == std::string_view::npos) return {};
+    std::vector<Shape> shapes = ParseShapes(events_.text(op.second));
+    if (embedding) return shapes.size() < 2 ? Shape() : std::move(shapes[1]);
+    const bool image = !shapes.empty() && shapes[0].size() >= 3 && shapes[0][1] <= kInputChannels;
+    return image ? std::move(shapes[0]) : Shape();
   }
 
-  UnitPasses PassesOf(const std::vector<UnitLaunch>& launches) const {
+  UnitPasses PassesOf(UnitOps ops) const {
     std::map<std::pair<StringId, StringId>, std::vector<std::size_t>> places;
-    EventIndex before = kNoEvent;
-    for (std::size_t i = 0; i < launches.size(); ++i) {
-      // An op may launch several kernels.
-      if (launches[i].event != before) places[launches[i].op].push_back(i);
-      before = launches[i].event;
-    }
+    for (std::size_t i = 0; i < ops.size(); ++i)
+      places[ops[i].op].push_back(i);
     for (const auto& [op, at] : places) {
-      if (at.size() < kPassesLeast || at.size() > kPassesMost || !TakesInput(op)) continue;
-      const std::size_t length = at[1] - at[0];
-      if (AreSame(launches, at, length)) return {at, length};
+      if (at.size() < kPassesLeast || at.size() > kPassesMost || InputOf(op).empty()) continue;
+      UnitPasses passes = PassesAround(ops, at);
+      if (!passes.begins.empty()) return passes;
     }
     return {};
   }
 
-  static bool AreSame(const std::vector<UnitLaunch>& launches, const std::vector<std::size_t>& at,
-                      std::size_t length) {
-    if (length < kPassLaunches) return false;
-    const std::size_t all = length * at.size();
-    if (static_cast<double>(all) < kPassesPart * static_cast<double>(launches.size())) return false;
-    for (std::size_t k = 1; k < at.size(); ++k) {
-      std::uint64_t same = 0;
-      for (std::size_t i = 0; i < length && at[k] + i < launches.size(); ++i)
-        if (launches[at[k] + i].op == launches[at[0] + i].op) ++same;
-      if (static_cast<double>(same) < kSamePart * static_cast<double>(length)) return false;
+  // Equal stretches around the ops that take the input, one behind the other without a gap. What
+  // comes before such an op (an embedding of the time, a mask) is of its pass.
+  static UnitPasses PassesAround(UnitOps ops, const std::vector<std::size_t>& at) {
+    const std::size_t length = at[1] - at[0];
+    for (std::size_t k = 2; k < at.size(); ++k)
+      if (at[k] - at[k - 1] != length) return {};
+    const auto same = [&](auto place) {
+      return std::ranges::all_of(
+          at, [&](std::size_t input) { return ops[place(input)].op == ops[place(at[0])].op; });
+    };
+    std::size_t before = 0;
+    while (before < at[0] && before + 1 < length &&
+           same([&](std::size_t input) { return input - before - 1; }))
+      ++before;
+    const std::size_t behind = length - before;
+    if (at.back() + behind > ops.size()) return {};
+    std::size_t equal = before;
+    bool ends_alike = false;
+    for (std::size_t i = 0; i < behind; ++i) {
+      ends_alike = same([&](std::size_t input) { return input + i; });
+      if (ends_alike) ++equal;
     }
-    // And each ends as the first one does.
-    return std::ranges::all_of(at, [&](std::size_t begin) {
-      return begin + length <= launches.size() &&
-             launches[begin + length - 1].op == launches[at[0] + length - 1].op;
+    if (!ends_alike || static_cast<double>(equal) < kSamePart * static_cast<double>(length))
+      return {};
+    UnitPasses passes;
+    passes.length = length;
+    const double all = static_cast<double>(passes.length * at.size());
+    if (passes.length < kPassOps || all < kPassesPart * static_cast<double>(ops.size())) return {};
+    passes.inputs = at;
+    for (const std::size_t input : at)
+      passes.begins.push_back(input - before);
+    return passes;
+  }
+
+  // ---- whether a pass needs the one before
+
+  Apart ApartBy(UnitOps ops, const UnitPasses& passes) const {
+    if (!HaveOneModule(ops, passes)) return Apart::kNotSeen;
+    bool joined = false;
+    for (std::size_t k = 1; k < passes.begins.size(); ++k) {
+      const UnitOps between =
+          ops.subspan(passes.inputs[k - 1] + 1, passes.inputs[k] - passes.inputs[k - 1] - 1);
+      if (IsUploaded(between, ops[passes.inputs[k]])) continue;
+      if (MayHand(between, ops[passes.inputs[k]])) return Apart::kNotSeen;
+      joined = true;
+    }
+    if (!joined) return Apart::kUploads;
+    return AreJoined(ops.subspan(passes.end(passes.begins.size() - 1)), passes.begins.size())
+               ? Apart::kJoined
+               : Apart::kNotSeen;
+  }
+
+  // What is uploaded last comes from the host. What follows a read back may be made of its result:
+  // indices by any, an image or latent by one as large.
+  bool IsUploaded(UnitOps between, const UnitOp& input) const {
+    const double elements = Elements(InputOf(input.op));
+    const double read_least = IsEmbedding(input.op) ? 1 : elements;
+    for (std::size_t i = between.size(); i-- > 0;) {
+      if (static_cast<double>(between[i].uploaded_bytes) < elements) continue;
+      return std::ranges::none_of(between.first(i), [&](const UnitOp& op) {
+        return static_cast<double>(op.read_bytes) >= read_least;
+      });
+    }
+    return false;
+  }
+
+  // Whether something computes on a tensor of the input's sizes (a sampler between two passes), or
+  // chooses indices: the next pass may take what comes of it.
+  bool MayHand(UnitOps between, const UnitOp& input) const {
+    static constexpr std::string_view kChoosing[] = {"argmax", "multinomial", "topk",
+                                                     "sort",   "argmin",      "nonzero"};
+    const bool embedding = IsEmbedding(input.op);
+    const Shape taken = InputOf(input.op);
+    return std::ranges::any_of(between, [&](const UnitOp& one) {
+      const std::string_view name = events_.strings[one.op.first];
+      if (embedding) {
+        return std::ranges::any_of(kChoosing, [&](std::string_view choosing) {
+          return name.find(choosing) != std::string_view::npos;
+        });
+      }
+      return one.op.second != kNoString &&
+             std::ranges::count(ParseShapes(events_.text(one.op.second)), taken) > 0;
     });
   }
 
+  // Whether an op behind the last pass takes as many tensors of equal sizes as there are passes:
+  // each one's result is kept until then, which what is handed on is not.
+  bool AreJoined(UnitOps behind, std::size_t passes) const {
+    return std::ranges::any_of(behind, [&](const UnitOp& one) {
+      if (one.op.second == kNoString) return false;
+      const std::vector<Shape> shapes = ParseShapes(events_.text(one.op.second));
+      return std::ranges::any_of(shapes, [&](const Shape& shape) {
+        return Elements(shape) > 1 &&
+               std::ranges::count(shapes, shape) >= static_cast<std::ptrdiff_t>(passes);
+      });
+    });
+  }
+
+  // Of modules with Python frames, one and the same: another one has weights of its own.
+  bool HaveOneModule(UnitOps ops, const UnitPasses& passes) const {
+    const StringId first = RootModule(ops[passes.inputs[0]].event);
+    return std::ranges::all_of(
+        passes.inputs, [&](std::size_t input) { return RootModule(ops[input].event) == first; });
+  }
+
+  StringId RootModule(EventIndex op) const {
+    StringId module = kNoString;
+    for (EventIndex up = tree_.parent(op); up != kNoEvent; up = tree_.parent(up)) {
+      if (!analysis::ModuleClass(events_.name(up)).empty()) module = events_[up].name;
+    }
+    return module;
+  }
+
+  // ---- what goes
+
+  // The host's time of each pass but the first; to the next one where nothing lies between.
+  void Take(UnitOps ops, const UnitPasses& passes, std::uint32_t track, Found* found) const {
+    for (std::size_t k = 1; k < passes.begins.size(); ++k) {
+      const std::size_t from = passes.begins[k], end = passes.end(k);
+      const bool next = k + 1 < passes.begins.size() && passes.begins[k + 1] == end;
+      const std::int64_t end_ns =
+          next ? events_[ops[end].event].ts_ns : events_[ops[end - 1].event].end_ns();
+      found->later.push_back({track, events_[ops[from].event].ts_ns, end_ns});
+      for (const UnitOp& one : ops.subspan(from, passes.length)) {
+        const auto below = tree_.GpuBelow(one.event);
+        found->gpu.insert(found->gpu.end(), below.begin(), below.end());
+      }
+    }
+  }
+
+  const session::LoadedTrace& trace_;
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
   const std::vector<analysis::FoundStep>& units_;
-  mutable analysis::HostNames names_;
-  std::map<std::pair<std::size_t, std::uint32_t>, std::vector<UnitLaunch>> launches_;
+  analysis::HostNames names_;
 };
+
+// What one batch spares the GPU. Kernels whose blocks are so few that those of all passes find room
+// at once take as long for all as for one; of any other one what a kernel takes however little it
+// does.
+analysis::ScaleGpu SparedByOneBatch(const Calls& calls, const std::vector<EventIndex>& gpu,
+                                    std::size_t passes) {
+  const std::optional<std::int64_t> units = ComputeUnitsOf(calls.trace);
+  analysis::ScaleGpu spared;
+  for (const EventIndex e : gpu) {
+    const trace::Event& kernel = calls.events()[e];
+    if (kernel.kind != trace::EventKind::kKernel) continue;
+    const auto blocks = BlocksOf(calls.trace, e);
+    const bool room = units && blocks && *blocks * static_cast<std::int64_t>(passes) <= *units;
+    const double us = trace::MicrosOf(kernel.dur_ns);
+    const double left = room || us <= 0 ? 0 : 1 - std::min(1.0, calls.kernel_floor_us / us);
+    if (left >= 1) continue;
+    spared.events.push_back(e);
+    spared.factors.push_back(left);
+  }
+  return spared;
+}
+
+// Of the time of GPU work.
+double SparedPercent(const Calls& calls, const analysis::ScaleGpu& spared,
+                     const std::vector<EventIndex>& gpu) {
+  double all_us = 0, spared_us = 0;
+  for (const EventIndex e : gpu)
+    all_us += trace::MicrosOf(calls.events()[e].dur_ns);
+  for (std::size_t i = 0; i < spared.events.size(); ++i)
+    spared_us += (1 - spared.factors[i]) * trace::MicrosOf(calls.events()[spared.events[i]].dur_ns);
+  return all_us > 0 ? 100 * spared_us / all_us : 0;
+}
 
 }  // namespace
 
@@ -190,11 +310,21 @@ void FindPassesInTurn(const Calls& calls, const WorkContext& context, std::vecto
   if (context.training || context.IsServer() || context.generates) return;
   PassesFinder::Found found = PassesFinder(calls).Run();
   if (found.passes < kPassesLeast) return;
-  Finding f = StructureFinding(calls, Pattern::kPassesInTurn, "Passes", "passes on equal sizes",
-                               std::move(found.gpu), {0, 0, 0},
-                               {{}, "the host work of one pass", "passes of this trace"},
-                               {StructureCount("passes", found.passes)});
+  analysis::ScaleGpu spared = SparedByOneBatch(calls, found.gpu, found.passes);
+  std::vector<Fact> facts = {
+      StructureCount("passes", found.passes),
+      StructureWords("apart", found.apart == Apart::kJoined
+                                  ? "their results meet after the last one"
+                                  : "each takes an input that is uploaded before it")};
+  if (!spared.events.empty()) {
+    const double percent = SparedPercent(calls, spared, found.gpu);
+    facts.push_back(NumberFact("spared_percent", percent, "%"));
+  }
+  Finding f = StructureFinding(
+      calls, Pattern::kPassesInTurn, "Passes", "passes on equal sizes", std::move(found.gpu),
+      {0, 0, 0}, {{}, "the host work of one pass", "passes of this trace"}, std::move(facts));
   f.change_a->exact = {analysis::ScaleHost{std::move(found.later), 0, true}};
+  if (!spared.events.empty()) f.change_a->exact.push_back(std::move(spared));
   out->push_back(std::move(f));
 }
 
