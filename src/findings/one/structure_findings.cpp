@@ -10,6 +10,7 @@
 #include "analysis/tables/summary.h"
 #include "base/text.h"
 #include "findings/one/estimates.h"
+#include "findings/one/evaluation_passes.h"
 #include "findings/one/exclusive.h"
 #include "findings/one/expert_loop.h"
 #include "findings/one/foreach_optimizer.h"
@@ -52,6 +53,7 @@ class TraceStructures {
     FindForeachOptimizer(calls_, context_, &categories_, &out_);
     FindSmallForGpu(calls_, context_, &out_);
     FindPassesInTurn(calls_, context_, &out_);
+    FindEvaluationPasses(calls_, context_, &out_);
     FindSparseProducts(calls_, &categories_, &out_);
     FindVocabularyLoss(calls_, &categories_, &out_);
     FindRepeatedWork(calls_, context_, &out_);
