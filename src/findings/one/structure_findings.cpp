@@ -9,11 +9,13 @@
 #include "analysis/host/runtime_calls.h"
 #include "analysis/tables/summary.h"
 #include "base/text.h"
+#include "findings/one/constant_projections.h"
 #include "findings/one/estimates.h"
 #include "findings/one/evaluation_passes.h"
 #include "findings/one/exclusive.h"
 #include "findings/one/expert_loop.h"
 #include "findings/one/foreach_optimizer.h"
+#include "findings/one/library_results.h"
 #include "findings/one/loss_over_vocabulary.h"
 #include "findings/one/multi_kernel.h"
 #include "findings/one/passes_in_turn.h"
@@ -54,6 +56,8 @@ class TraceStructures {
     FindSmallForGpu(calls_, context_, &out_);
     FindPassesInTurn(calls_, context_, &out_);
     FindEvaluationPasses(calls_, context_, &out_);
+    FindLibraryResults(calls_, context_, &out_);
+    FindConstantProjections(calls_, context_, &out_);
     FindSparseProducts(calls_, &categories_, &out_);
     FindVocabularyLoss(calls_, &categories_, &out_);
     FindRepeatedWork(calls_, context_, &out_);
