@@ -337,11 +337,15 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
         "{}{}, {} ({}){}", line.work ? LineWords(*line.work) : "GPU idle, waiting for the host",
         rest ? " outside the fixes above" : "", EachMs(analysis, line.ms),
         BaseShare(analysis, line.ms),
-        line.least_ms
-            ? fmt::format(", of which memory traffic takes {} at 90% of the peak bandwidth (sizes "
+        !line.least_ms ? ""
+        : line.by_grids
+            ? fmt::format(
+                  ", of which {} are needed at 90% of the device's peaks (sizes from kernel "
+                  "names and grids)",
+                  EachMs(analysis, *line.least_ms))
+            : fmt::format(", of which memory traffic takes {} at 90% of the peak bandwidth (sizes "
                           "from kernel names)",
-                          EachMs(analysis, *line.least_ms))
-            : ""));
+                          EachMs(analysis, *line.least_ms))));
   }
   if (lines == 0) return std::nullopt;
   if (lines > names.size()) names.push_back("others");

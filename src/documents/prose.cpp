@@ -216,8 +216,8 @@ std::string TitleOf(const findings::Analysis& analysis, const findings::Finding&
   }
   const std::string members = MembersText(finding);
   if (!finding.efficiency && finding.least_percent) {
-    return fmt::format("{}{} at {} of the memory bandwidth or more", about, members,
-                       Pct(*finding.least_percent));
+    return fmt::format("{}{} at {} of the {} or more", about, members, Pct(*finding.least_percent),
+                       finding.least_by_grid ? "roofline" : "memory bandwidth");
   }
   if (!finding.efficiency) return about + members + ", efficiency unknown";
   const std::string text = fmt::format("{}{} at {} of the {}", about, members,
@@ -246,10 +246,15 @@ std::string ComputeInsight(const findings::Analysis& analysis, const findings::F
       fmt::format("{} {} {}", subject, several ? "take" : "takes", TimeText(analysis, finding));
   if (!finding.efficiency && finding.least_percent) {
     return fmt::format(
-        "{} at {} of peak memory bandwidth or more, by the sizes in the names of {} "
-        "kernels.{}",
-        takes, Pct(*finding.least_percent), several ? "their" : "its",
-        HasWarning(finding, "routing_assumed") ? " All experts are assumed to have tokens." : "");
+        "{} at {} of {} or more, by the sizes {} of {} kernels{}.{}{}", takes,
+        Pct(*finding.least_percent),
+        finding.least_by_grid ? "the roofline" : "peak memory bandwidth",
+        finding.least_by_grid ? "that the names" : "in the names", several ? "their" : "its",
+        finding.least_by_grid ? " and their grids give" : "",
+        HasWarning(finding, "routing_assumed") ? " All experts are assumed to have tokens." : "",
+        HasWarning(finding, "keys_assumed")
+            ? " Attention is assumed to have as many keys as queries."
+            : "");
   }
   if (!finding.efficiency) {
     if (HasPattern(finding, findings::Pattern::kUnlinked)) {

@@ -22,6 +22,7 @@ constexpr Warning kWarnings[] = {
      "The GPU queue often ran dry after this work: faster kernels alone may only lengthen the wait "
      "for the host."},
     {"routing_assumed", "Expert routing is not recorded; even routing is assumed."},
+    {"keys_assumed", "The number of keys is not recorded; as many as queries are assumed."},
     {"no_platform",
      "The GPU is unknown, so there is no roofline to compare with; name it with `platform`."},
     {"no_shapes", "No shapes were recorded, so its efficiency is unknown."},

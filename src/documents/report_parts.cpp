@@ -92,7 +92,10 @@ std::string KernelText(const findings::Operation& operation) {
 
 std::string EfficiencyText(const findings::Operation& op) {
   const findings::Efficiency& efficiency = op.efficiency;
-  if (op.least_percent) return fmt::format("≥ {:.2f}% of peak bandwidth", *op.least_percent);
+  if (op.least_percent) {
+    return fmt::format("≥ {:.2f}% of {}", *op.least_percent,
+                       op.least_by_grid ? "the roofline" : "peak bandwidth");
+  }
   if (!efficiency.percent) return std::string(kAbsentText);
   if (efficiency.launch_floor) return std::string(kAbsentText) + " (launch floor)";
   std::string text = fmt::format("{:.2f}%", *efficiency.percent);
@@ -186,7 +189,11 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   if (finding.tier == findings::Tier::kCompute) {
     const bool above = finding.efficiency.value_or(0) > findings::limits::kAtRoof;
     table.Row({"Efficiency", PctOrDash(finding.efficiency) + (above ? " ANOMALY" : "")});
-    if (finding.least_percent) table.Row({"Memory bandwidth", "≥ " + Pct(*finding.least_percent)});
+    if (finding.least_percent) {
+      table.Row({finding.least_by_grid ? "Of the roofline, by kernel names and grids"
+                                       : "Memory bandwidth",
+                 "≥ " + Pct(*finding.least_percent)});
+    }
     table.Row({"Assessment", std::string(findings::BandText(finding.band))});
     table.Row({"Bound", std::string(findings::BoundText(finding.bound))});
     if (!finding.library.empty()) table.Row({"Library", CellOfText(finding.library)});
@@ -387,12 +394,22 @@ std::string ProjectionTable(const findings::Finding& finding, const findings::An
 
 std::string EvidenceTable(const findings::Finding& finding) {
   // What the table of its numbers says already.
-  static const std::set<std::string_view> kSaid = {
-      "time_ms",           "exclusive_ms",           "upper_bound_ms",
-      "percent_of_total",  "impact_score_low",       "impact_score",
-      "impact_score_high", "percent_of_computation", "savings_ms_low",
-      "savings_ms",        "savings_ms_high",        "bandwidth_percent_least",
-      "member_count",      "efficiency_percent",     "count"};
+  static const std::set<std::string_view> kSaid = {"time_ms",
+                                                   "exclusive_ms",
+                                                   "upper_bound_ms",
+                                                   "percent_of_total",
+                                                   "impact_score_low",
+                                                   "impact_score",
+                                                   "impact_score_high",
+                                                   "percent_of_computation",
+                                                   "savings_ms_low",
+                                                   "savings_ms",
+                                                   "savings_ms_high",
+                                                   "bandwidth_percent_least",
+                                                   "roof_percent_least",
+                                                   "member_count",
+                                                   "efficiency_percent",
+                                                   "count"};
   MarkdownTable table({"Metric", "Value"});
   for (const findings::Fact& fact : finding.evidence) {
     if (!kSaid.contains(fact.key)) table.Row({Words(fact.key), FactText(fact)});

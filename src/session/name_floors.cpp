@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "session/grid_floors.h"
 #include "trace/json_text.h"
 
 namespace jarvis::session {
@@ -22,43 +23,54 @@ double ProductOf(std::string_view members, std::string_view key) {
 
 class FloorMaker {
  public:
-  FloorMaker(const trace::EventStore& events, const ledger::KindsOfWork& kinds, double bytes_per_ns)
-      : events_(events), kinds_(kinds), bytes_per_ns_(bytes_per_ns) {
+  FloorMaker(const trace::EventStore& events, const ledger::KindsOfWork& kinds,
+             const perf::Platform& platform)
+      : events_(events),
+        kinds_(kinds),
+        bytes_per_ns_(*platform.mem_bw_gbps),
+        by_grid_(GridFloorsOf(events, kinds, platform)) {
     for (EventIndex e = 0; e < events.size(); ++e) {
       if (events[e].kind != trace::EventKind::kKernel || events[e].dur_ns <= 0) continue;
       const ledger::KernelSizes& sizes = kinds.Of(e).sizes;
-      if (sizes.group_bytes > 0 || sizes.thread_bytes > 0) names_[events[e].name].push_back(e);
+      if (sizes.group_bytes > 0 || sizes.thread_bytes > 0 || by_grid_.contains(e))
+        names_[events[e].name].push_back(e);
     }
   }
 
-  void Run(std::unordered_map<EventIndex, std::int64_t>* out) {
+  void Run(std::unordered_map<EventIndex, NameFloor>* out) {
     for (const auto& [name, calls] : names_) {
       double fastest_ns = static_cast<double>(events_[calls.front()].dur_ns);
       for (const EventIndex e : calls)
         fastest_ns = std::min(fastest_ns, static_cast<double>(events_[e].dur_ns));
-      std::vector<double> floors_ns;
+      std::vector<NameFloor> floors;
       double ns = 0, floor_ns = 0;
       for (const EventIndex e : calls) {
-        floors_ns.push_back(Floor(e, fastest_ns));
-        floor_ns += floors_ns.back();
+        floors.push_back(Floor(e, fastest_ns));
+        floor_ns += static_cast<double>(floors.back().ns);
         ns += static_cast<double>(events_[e].dur_ns);
       }
       if (floor_ns < kLeastShare * ns) continue;
       for (std::size_t i = 0; i < calls.size(); ++i)
-        out->emplace(calls[i], static_cast<std::int64_t>(floors_ns[i]));
+        out->emplace(calls[i], floors[i]);
     }
   }
 
  private:
   // Groups without rows are not read, and no name says how many those are: a call that is faster
   // than all groups allow shows that some had none, in other calls perhaps as well.
-  double Floor(EventIndex e, double fastest_ns) {
+  NameFloor Floor(EventIndex e, double fastest_ns) {
+    const auto ns = static_cast<double>(events_[e].dur_ns);
+    if (const auto grid = by_grid_.find(e); grid != by_grid_.end()) {
+      return {static_cast<std::int64_t>(std::min(ns, grid->second.ns)), true,
+              grid->second.assumption};
+    }
     const ledger::KernelSizes& sizes = kinds_.Of(e).sizes;
     double bytes = static_cast<double>(sizes.group_bytes) * static_cast<double>(sizes.groups);
     if (sizes.thread_bytes > 0)
       bytes = ThreadsOfFullBlocks(e) * static_cast<double>(sizes.thread_bytes);
-    const auto ns = static_cast<double>(events_[e].dur_ns);
-    return std::min(sizes.groups > 1 ? fastest_ns : ns, bytes / bytes_per_ns_);
+    const bool groups = sizes.groups > 1;
+    const double floor_ns = std::min(groups ? fastest_ns : ns, bytes / bytes_per_ns_);
+    return {static_cast<std::int64_t>(floor_ns), false, groups ? "uniform_routing" : ""};
   }
 
   double ThreadsOfFullBlocks(EventIndex e) {
@@ -74,6 +86,7 @@ class FloorMaker {
   const trace::EventStore& events_;
   const ledger::KindsOfWork& kinds_;
   const double bytes_per_ns_;
+  const std::unordered_map<EventIndex, GridFloor> by_grid_;
   std::unordered_map<StringId, std::vector<EventIndex>> names_;
   std::unordered_map<StringId, double> threads_;  // by what was recorded of a launch
 };
@@ -82,13 +95,12 @@ class FloorMaker {
 
 NameFloors::NameFloors(const trace::EventStore& events, const ledger::KindsOfWork& kinds,
                        const perf::Platform& platform) {
-  const double bytes_per_ns = platform.mem_bw_gbps.value_or(0);
-  if (bytes_per_ns > 0) FloorMaker(events, kinds, bytes_per_ns).Run(&floors_ns_);
+  if (platform.mem_bw_gbps.value_or(0) > 0) FloorMaker(events, kinds, platform).Run(&floors_);
 }
 
-std::optional<std::int64_t> NameFloors::Of(EventIndex gpu_event) const {
-  const auto found = floors_ns_.find(gpu_event);
-  return found == floors_ns_.end() ? std::nullopt : std::optional(found->second);
+const NameFloor* NameFloors::Of(EventIndex gpu_event) const {
+  const auto found = floors_.find(gpu_event);
+  return found == floors_.end() ? nullptr : &found->second;
 }
 
 }  // namespace jarvis::session

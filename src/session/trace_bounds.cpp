@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,20 +57,21 @@ class FloorFinder {
     const NameFloors names(events_, kinds_, platform_);
     for (trace::EventIndex e = 0; e < events_.size(); ++e) {
       if (!trace::IsGpuWork(events_[e].kind) || modelled_[e]) continue;
-      const auto floor = names.Of(e);
-      const std::int64_t inside = floor ? InBase(e) : 0;
+      const NameFloor* floor = names.Of(e);
+      const std::int64_t inside = floor != nullptr ? InBase(e) : 0;
       if (inside <= 0) continue;
       const auto kind = static_cast<std::size_t>(kinds_.Of(e).kind);
       Add(kind, inside,
-          std::max(std::min(*floor, inside), std::min(inside, ledger::kKernelFloorNs)));
+          std::max(std::min(floor->ns, inside), std::min(inside, ledger::kKernelFloorNs)));
       floors_[kind].by_names = true;
-      groups_[kind] = groups_[kind] || kinds_.Of(e).sizes.groups > 1;
+      floors_[kind].by_grids = floors_[kind].by_grids || floor->by_grid;
+      if (!floor->assumption.empty()) assumptions_[kind].insert(floor->assumption);
     }
   }
 
   ledger::KnownFloors Done() {
     for (std::size_t i = 0; i < floors_.size(); ++i) {
-      floors_[i].basis = BasisOf(floors_[i], groups_[i]);
+      floors_[i].basis = BasisOf(floors_[i], assumptions_[i]);
     }
     return std::move(floors_);
   }
@@ -82,18 +84,19 @@ class FloorFinder {
     floors_[kind].assessed_ns += ns;
     floors_[kind].floor_ns += floor_ns;
   }
-  std::string BasisOf(const ledger::KnownFloor& floor, bool has_groups) const {
-    const std::string_view groups = has_groups ? " if all experts have tokens" : "";
+  std::string BasisOf(const ledger::KnownFloor& floor,
+                      const std::set<std::string_view>& assumptions) const {
     if (!floor.by_names)
       return fmt::format("down to what {} can reach for the ops' shapes", platform_.name);
-    if (floor.by_models) {
-      return fmt::format(
-          "down to what {} can reach for the ops' shapes and the sizes in kernel "
-          "names{}",
-          platform_.name, groups);
-    }
-    return fmt::format("down to the memory bandwidth of {} for the sizes in kernel names{}",
-                       platform_.name, groups);
+    std::string text =
+        fmt::format("down to {} {} for {}the sizes {}",
+                    floor.by_grids || floor.by_models ? "what" : "the memory bandwidth of",
+                    platform_.name + (floor.by_grids || floor.by_models ? " can reach" : ""),
+                    floor.by_models ? "the ops' shapes and " : "",
+                    floor.by_grids ? "that kernel names and grids give" : "in kernel names");
+    if (assumptions.contains("uniform_routing")) text += " if all experts have tokens";
+    if (assumptions.contains("own_keys")) text += " if attention has as many keys as queries";
+    return text;
   }
 
   const trace::EventStore& events_;
@@ -102,7 +105,7 @@ class FloorFinder {
   const analysis::TimeMeter in_base_;
   std::vector<bool> modelled_;  // by event
   ledger::KnownFloors floors_;
-  std::array<bool, ledger::kWorkKinds> groups_{};  // some name gives groups
+  std::array<std::set<std::string_view>, ledger::kWorkKinds> assumptions_{};
 };
 
 }  // namespace

@@ -33,8 +33,10 @@ std::vector<std::optional<std::int64_t>> FloorsOf(std::string_view name,
   platform.mem_bw_gbps = bandwidth;
   const NameFloors floors(loaded.events(), kinds, platform);
   std::vector<std::optional<std::int64_t>> out;
-  for (std::size_t i = 0; i < kernels.size(); ++i)
-    out.push_back(floors.Of(loaded.Find(name, static_cast<int>(i))));
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const NameFloor* floor = floors.Of(loaded.Find(name, static_cast<int>(i)));
+    out.push_back(floor == nullptr ? std::nullopt : std::optional(floor->ns));
+  }
   return out;
 }
 

@@ -73,7 +73,7 @@ class Analyzer {
     RateMoeByWeights(calls, &out_.categories);
     if (platform_ != nullptr) {
       floors_.emplace(trace_.events(), *frames_->kinds, *platform_);
-      FindLeastTimes(*frames_->kinds, *floors_, &out_.categories);
+      FindLeastTimes(*floors_, &out_.categories);
     }
     out_.baseline = FindBaseline(calls, out_.categories);
     std::size_t first = 0;

@@ -189,11 +189,14 @@ class FindingMaker {
                         : PriorityClass::kLow;
     f.replay_recommended = f.percent_of_computation.value_or(0) > limits::kReplayShare &&
                            f.efficiency && *f.efficiency < limits::kReplayEfficiency;
-    const bool routed =
-        std::any_of(group.members.begin(), group.members.end(), [](const Operation* member) {
-          return member->least_percent && !member->efficiency.assumption.empty();
-        });
-    if (out_.kind == Kind::kMoe || routed) f.warnings.emplace_back("routing_assumed");
+    const auto assumes = [&](std::string_view assumption) {
+      return std::any_of(group.members.begin(), group.members.end(), [&](const Operation* member) {
+        return member->least_percent && member->efficiency.assumption == assumption;
+      });
+    };
+    if (out_.kind == Kind::kMoe || assumes("uniform_routing"))
+      f.warnings.emplace_back("routing_assumed");
+    if (assumes("own_keys")) f.warnings.emplace_back("keys_assumed");
     if (f.starved_percent.value_or(0) > 50) f.warnings.emplace_back("starved");
     if (HasPattern(first, Pattern::kUnlinked)) f.warnings.emplace_back("unlinked");
     if (!judged) f.warnings.emplace_back("not_quantified");
@@ -375,6 +378,7 @@ class FindingMaker {
       for (const PatternHit& hit : member->patterns)
         patterns.try_emplace(hit.pattern, &hit);
       least_us += member->least_percent.value_or(0) / 100 * member->gpu_us;
+      f->least_by_grid = f->least_by_grid || member->least_by_grid;
       if (member->efficiency.roof_us) {
         roof_us += *member->efficiency.percent / 100 * member->gpu_us;
         modeled_us += member->gpu_us;

@@ -91,6 +91,7 @@ struct Finding {
   std::optional<double> efficiency;  // of all members together, percent
   // See Operation::least_percent, of all members together.
   std::optional<double> least_percent;
+  bool least_by_grid = false;
   EstimateMethod method = EstimateMethod::kNone;
   PriorityClass priority = PriorityClass::kLow;
 

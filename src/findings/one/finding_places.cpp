@@ -37,7 +37,8 @@ void AddEvidence(const Analysis& analysis, Finding* f) {
   evidence.Add("percent_of_total", f->percent_of_total, "%");
   evidence.Add("percent_of_computation", f->percent_of_computation, "%");
   evidence.Add("efficiency_percent", f->efficiency, "%");
-  evidence.Add("bandwidth_percent_least", f->least_percent, "%");
+  evidence.Add(f->least_by_grid ? "roof_percent_least" : "bandwidth_percent_least",
+               f->least_percent, "%");
   evidence.Add("starved_percent", f->starved_percent, "%");
   evidence.Add("impact_score", f->impact_percent, "%");
   evidence.Add("savings_ms", f->savings_ms, "ms");
@@ -52,7 +53,8 @@ void AddEvidence(const Analysis& analysis, Finding* f) {
   evidence.Add("first_mean_us", first->mean_us, "us");
   evidence.Count("first_count", first->count);
   evidence.Add("first_efficiency_percent", e.percent, "%");
-  evidence.Add("first_bandwidth_percent_least", first->least_percent, "%");
+  evidence.Add(first->least_by_grid ? "first_roof_percent_least" : "first_bandwidth_percent_least",
+               first->least_percent, "%");
   evidence.Add("tflops_achieved", e.tflops_per_s, "TFLOPS/s");
   evidence.Add("tb_s_achieved", e.tb_per_s, "TB/s");
   evidence.Add("flops_per_byte", e.flops_per_byte, "FLOP/B");

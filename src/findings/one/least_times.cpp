@@ -1,23 +1,28 @@
 #include "findings/one/least_times.h"
 
+#include <string_view>
+
 namespace jarvis::findings {
 
-void FindLeastTimes(const ledger::KindsOfWork& kinds, const session::NameFloors& floors,
-                    std::vector<CategoryAnalysis>* categories) {
+void FindLeastTimes(const session::NameFloors& floors, std::vector<CategoryAnalysis>* categories) {
   for (CategoryAnalysis& category : *categories) {
     for (Operation& operation : category.operations) {
       if (operation.efficiency.percent || operation.gpu_us <= 0) continue;
       double least_ns = 0;
-      bool groups = false;
+      bool by_grid = false;
+      std::string_view assumption;
       for (const trace::EventIndex e : operation.gpu) {
-        const auto floor = floors.Of(e);
-        least_ns += static_cast<double>(floor.value_or(0));
-        groups = groups || (floor && kinds.Of(e).sizes.groups > 1);
+        const session::NameFloor* floor = floors.Of(e);
+        if (floor == nullptr) continue;
+        least_ns += static_cast<double>(floor->ns);
+        by_grid = by_grid || floor->by_grid;
+        if (assumption.empty()) assumption = floor->assumption;
       }
       const double percent = least_ns / 10 / operation.gpu_us;
       if (percent < 100 * session::kLeastShare) continue;
       operation.least_percent = percent;
-      if (groups) operation.efficiency.assumption = "uniform_routing";
+      operation.least_by_grid = by_grid;
+      if (!assumption.empty()) operation.efficiency.assumption = assumption;
     }
   }
 }

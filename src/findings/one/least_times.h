@@ -5,13 +5,11 @@
 #include <vector>
 
 #include "findings/one/category_analysis.h"
-#include "ledger/kinds/kinds_of_work.h"
 #include "session/name_floors.h"
 
 namespace jarvis::findings {
 
-// Fills Operation::least_percent, and what that assumes of experts.
-void FindLeastTimes(const ledger::KindsOfWork& kinds, const session::NameFloors& floors,
-                    std::vector<CategoryAnalysis>* categories);
+// Fills Operation::least_percent, and what that assumes.
+void FindLeastTimes(const session::NameFloors& floors, std::vector<CategoryAnalysis>* categories);
 
 }  // namespace jarvis::findings

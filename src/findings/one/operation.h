@@ -127,8 +127,10 @@ struct Operation {
   std::optional<double> percent_of_category, percent_of_total, percent_of_computation;
   Efficiency efficiency;
   // Without an efficiency: the percent of peak memory bandwidth that the sizes in its kernels'
-  // names prove (session/name_floors.h); absent: they prove none that tells anything.
+  // names prove (session/name_floors.h), or of what the device can reach, where grids tell with
+  // them; absent: they prove none that tells anything.
   std::optional<double> least_percent;
+  bool least_by_grid = false;
   std::string library;                  // "Tensile", "cuBLAS", "PyTorch Native"...; empty: unknown
   std::vector<KernelShare> kernels;     // the longest first
   std::string entry_point;              // "model.py(243): forward"; empty: no Python frames

@@ -141,15 +141,15 @@ class LineFiller {
     const analysis::TimeMeter in_base(analysis_.frames->frames.base.base);
     for (trace::EventIndex e = 0; e < events_.size(); ++e) {
       if (!trace::IsGpuWork(events_[e].kind) || seen_[e]) continue;
-      const auto floor = floors.Of(e);
-      if (!floor) continue;
+      const session::NameFloor* floor = floors.Of(e);
+      if (floor == nullptr) continue;
       const auto kind = static_cast<std::size_t>(kinds.Of(e).kind);
       // Of several kernels at a time the wall has a part each.
       const double part = static_cast<double>(books.wall.work_ns[kind]) /
                           static_cast<double>(std::max<std::int64_t>(1, books.gpu.kinds[kind].ns));
       const std::int64_t inside = in_base.In({events_[e].ts_ns, events_[e].end_ns()});
       const auto reachable =
-          static_cast<std::int64_t>(static_cast<double>(*floor) / kReachableBandwidth);
+          static_cast<std::int64_t>(static_cast<double>(floor->ns) / kReachableBandwidth);
       analysis_.uncovered_least_ms[kind] += part * MillisOf(std::min(reachable, inside));
     }
   }
@@ -195,6 +195,7 @@ std::vector<UncoveredLine> FindUncoveredLines(const Analysis& analysis) {
     UncoveredLine line{work, analysis.UncoveredMs(work), std::nullopt};
     if (bound.ns) line.bound_ms = MillisOf(*bound.ns);
     if (bound.least_ns) {
+      line.by_grids = bound.by_grids;
       line.least_ms = std::min(line.ms, analysis.uncovered_least_ms[at]);
       line.bound_ms = line.ms - *line.least_ms;
     }

@@ -19,8 +19,9 @@ struct UncoveredLine {
   std::optional<ledger::WorkKind> work;  // absent: idle time of all causes of the host
   double ms = 0;                         // wall time, of all units of the base
   std::optional<double> bound_ms;        // that could go at most; absent: not assessed
-  // Of it, what memory traffic takes at least (ledger::Bound::least_ns); absent: names do not tell.
+  // Of it, what its sizes take at the least (ledger::Bound::least_ns); absent: names do not tell.
   std::optional<double> least_ms = {};
+  bool by_grids = false;  // see ledger::Bound
 };
 
 // Fills Finding::lines of findings with a way out, and Analysis::covered and uncovered_least_ms by

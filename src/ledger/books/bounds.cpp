@@ -34,6 +34,7 @@ Bound OfWork(WorkKind kind, std::int64_t wall_ns, const KnownFloor& floor, std::
                             rest > 0 ? "; the rest could go wholly" : "")};
     if (floor.by_names && !floor.by_models)
       bound.least_ns = static_cast<std::int64_t>(wall * assessed * (1 - over));
+    bound.by_grids = floor.by_grids;
     return bound;
   }
   return {.ns = std::nullopt, .basis = "not assessed"};

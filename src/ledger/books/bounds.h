@@ -18,9 +18,10 @@ inline constexpr std::int64_t kKernelFloorNs = 2'000;
 struct Bound {
   std::optional<std::int64_t> ns;  // of the base's wall time; absent: not assessed
   std::string basis;               // a phrase
-  // Of the base's wall time, what the sizes in kernel names need of the memory; absent: models know
-  // of the line, or nothing does.
+  // Of the base's wall time, what the sizes that kernel names and grids give need at the least;
+  // absent: models know of the line, or nothing does.
   std::optional<std::int64_t> least_ns = {};
+  bool by_grids = false;  // grids give some of them, else names alone, which tell of memory only
 };
 
 // Of a kind of work: for how much of its GPU time a floor is known, and that floor.
@@ -32,6 +33,7 @@ struct KnownFloor {
   // wholly.
   bool by_names = false;
   bool by_models = false;  // of some
+  bool by_grids = false;   // of some, by names and grids together
 };
 using KnownFloors = std::array<KnownFloor, kWorkKinds>;
 

@@ -104,14 +104,25 @@ class Found {
   const RegexGroups& texts_;
 };
 
-// `per_thread`: elements of each array that a thread handles at least.
-KernelSizes SizesOf(const Found& found, std::string_view precision, std::int64_t per_thread) {
+// As demanglers write a flag.
+bool IsTrue(std::string_view text) {
+  return text == "true" || text.ends_with('1');
+}
+
+// `per_thread`: elements of each array that a thread handles at least. `rows_first`: the grid's x
+// counts rows.
+KernelSizes SizesOf(const Found& found, std::string_view precision, std::int64_t per_thread,
+                    bool rows_first) {
   const std::int64_t bytes = AllPrecisions().BytesOf(precision);
   KernelSizes sizes;
   sizes.group_bytes = found.Size("n") * found.Size("k") * bytes;
   sizes.groups = std::max<std::int64_t>(1, found.Size("groups"));
   per_thread = std::max(per_thread, found.Size("per_thread"));
   sizes.thread_bytes = found.Size("arrays") * per_thread * bytes;
+  sizes.result = {found.Size("columns"), found.Size("rows"), rows_first,
+                  found.Text("operands") == "tn"};
+  sizes.attention = {found.Size("head"), found.Size("queries"), IsTrue(found.Text("whole_head")),
+                     IsTrue(found.Text("whole_blocks")), IsTrue(found.Text("causal"))};
   return sizes;
 }
 
@@ -125,6 +136,7 @@ struct KindTable::Row {
   int order = 0;
   mutable std::atomic<const Result<Regex>*> compiled{nullptr};
   std::int64_t per_thread = 0;
+  bool rows_first = false;
 
   ~Row() { delete compiled.load(); }
 
@@ -157,7 +169,7 @@ struct KindTable::Row {
     if (groups.empty()) return kind;
     const Found found(*expr, groups);
     if (kind.precision.empty()) kind.precision = AllPrecisions().Of(Trim(found.Text("p")));
-    kind.sizes = SizesOf(found, kind.precision, per_thread);
+    kind.sizes = SizesOf(found, kind.precision, per_thread, rows_first);
     return kind;
   }
 };
@@ -238,6 +250,7 @@ void KindTable::Add(const object& members, const EmbeddedFile& file, int order, 
   row->answer.precision = keep(TextAt(members, "precision"));
   row->answer.library = keep(file.name);
   if (members["per_thread"].get(row->per_thread) != simdjson::SUCCESS) row->per_thread = 0;
+  row->rows_first = TextAt(members, "grid") == "rows";
   rows_.push_back(std::move(row));
 }
 

@@ -52,11 +52,29 @@ enum class KindBasis : std::uint8_t {
   kNone,         // the kind is unknown
 };
 
+// Of a product: the part of its result that a block makes. The launch's grid counts blocks, so that
+// both together give the sizes of the result (session/grid_sizes.h).
+struct ResultTile {
+  std::int64_t columns = 0, rows = 0;  // 0: the name does not tell
+  bool rows_first = false;             // the grid's x counts rows
+  bool of_layer = false;               // rows by a matrix of weights as layers keep it: forward
+};
+
+// Of attention: the head's size that the kernel is made for, and how many queries a block has.
+struct AttentionTile {
+  std::int64_t head = 0, queries = 0;  // 0: the name does not tell
+  bool whole_head = false;             // the head has that size, else it is not above it
+  bool whole_blocks = false;           // no block has fewer queries
+  bool causal = false;                 // half of the scores are left out
+};
+
 // What a name proves of the memory that a launch must move, whatever was not recorded; 0: nothing.
 struct KernelSizes {
   std::int64_t group_bytes = 0;   // of the matrix that is read for each group that has rows
   std::int64_t groups = 1;        // at most so many have rows: experts
   std::int64_t thread_bytes = 0;  // each thread moves so many, those of the last block apart
+  ResultTile result;
+  AttentionTile attention;
 };
 
 // All texts are views of static tables, or empty where nothing is known.
