@@ -315,6 +315,20 @@ bool IsWorthALine(const findings::Analysis& analysis, const findings::Range& fur
          further.low > kFurther * all.low;
 }
 
+// Of a line without recommendation, what kernel names tell that it needs; empty: nothing.
+std::string NeededText(const findings::Analysis& analysis, const findings::UncoveredLine& line) {
+  if (!line.least_ms) return "";
+  const std::string least = EachMs(analysis, *line.least_ms);
+  if (!line.by_grids) {
+    return fmt::format(
+        ", of which memory traffic takes {} at 90% of the peak bandwidth (sizes from kernel names)",
+        least);
+  }
+  return fmt::format(
+      ", of which {}{} are needed at 90% of the device's peaks (sizes from kernel names and grids)",
+      least, line.most_ms ? " to " + EachMs(analysis, *line.most_ms) : "");
+}
+
 // Large lines of the base that no recommendation is about are said to be none; GPU work that the
 // host hides is none to shorten. Absent: there is none.
 std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
@@ -336,16 +350,7 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
     names.push_back(fmt::format(
         "{}{}, {} ({}){}", line.work ? LineWords(*line.work) : "GPU idle, waiting for the host",
         rest ? " outside the fixes above" : "", EachMs(analysis, line.ms),
-        BaseShare(analysis, line.ms),
-        !line.least_ms ? ""
-        : line.by_grids
-            ? fmt::format(
-                  ", of which {} are needed at 90% of the device's peaks (sizes from kernel "
-                  "names and grids)",
-                  EachMs(analysis, *line.least_ms))
-            : fmt::format(", of which memory traffic takes {} at 90% of the peak bandwidth (sizes "
-                          "from kernel names)",
-                          EachMs(analysis, *line.least_ms))));
+        BaseShare(analysis, line.ms), NeededText(analysis, line)));
   }
   if (lines == 0) return std::nullopt;
   if (lines > names.size()) names.push_back("others");

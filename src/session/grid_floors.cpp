@@ -13,6 +13,7 @@
 #include "perf/roofline.h"
 #include "session/grid_sizes.h"
 #include "session/layer_sizes.h"
+#include "session/trained_products.h"
 
 namespace jarvis::session {
 namespace {
@@ -24,9 +25,13 @@ constexpr double kTimerNs = 1000, kAbovePeak = 1.05;
 
 class GridFloorMaker {
  public:
-  GridFloorMaker(const trace::EventStore& events, const ledger::KindsOfWork& kinds,
-                 const perf::Platform& platform)
-      : events_(events), kinds_(kinds), platform_(platform), layers_(events, kinds) {}
+  GridFloorMaker(const trace::EventStore& events, const tree::CallTree& tree,
+                 const ledger::KindsOfWork& kinds, const perf::Platform& platform)
+      : events_(events),
+        kinds_(kinds),
+        platform_(platform),
+        layers_(events, kinds),
+        trained_(events, tree, kinds) {}
 
   std::unordered_map<EventIndex, GridFloor> Run() {
     std::unordered_map<EventIndex, GridFloor> floors;
@@ -64,12 +69,19 @@ class GridFloorMaker {
   }
 
   std::optional<GridFloor> OfProduct(EventIndex e) const {
-    const auto sizes = layers_.Product(e);
+    // Sizes that are seen twice before those that the order of kernels tells.
+    auto sizes = trained_.Product(e);
+    if (!sizes) sizes = layers_.Product(e);
     if (!sizes) return std::nullopt;
-    const double rows = sizes->result.rows.low, columns = sizes->result.columns.low;
-    const double depth = sizes->depth.low;
-    return Roof(kinds_.Of(e).precision, 2 * rows * columns * depth,
-                rows * depth + depth * columns + rows * columns);
+    const auto& [rows, columns] = sizes->result;
+    const SizeRange& depth = sizes->depth;
+    auto floor = Roof(kinds_.Of(e).precision, 2 * rows.low * columns.low * depth.low,
+                      rows.low * depth.low + depth.low * columns.low + rows.low * columns.low);
+    const auto most =
+        Roof(kinds_.Of(e).precision, 2 * rows.high * columns.high * depth.high,
+             rows.high * depth.high + depth.high * columns.high + rows.high * columns.high);
+    if (floor && most) floor->most_ns = most->ns;
+    return floor;
   }
 
   std::optional<GridFloor> OfAttention(EventIndex e) const {
@@ -117,14 +129,16 @@ class GridFloorMaker {
   const ledger::KindsOfWork& kinds_;
   const perf::Platform& platform_;
   const LayerSizes layers_;
+  const TrainedProducts trained_;
 };
 
 }  // namespace
 
 std::unordered_map<EventIndex, GridFloor> GridFloorsOf(const trace::EventStore& events,
+                                                       const tree::CallTree& tree,
                                                        const ledger::KindsOfWork& kinds,
                                                        const perf::Platform& platform) {
-  return GridFloorMaker(events, kinds, platform).Run();
+  return GridFloorMaker(events, tree, kinds, platform).Run();
 }
 
 }  // namespace jarvis::session

@@ -8,17 +8,20 @@
 #include "ledger/kinds/kinds_of_work.h"
 #include "perf/platform.h"
 #include "trace/event_store.h"
+#include "tree/call_tree.h"
 
 namespace jarvis::session {
 
 struct GridFloor {
   double ns = 0;
+  double most_ns = 0;                // of the largest sizes that fit; 0: the sizes have no such end
   std::string_view assumption = {};  // see NameFloor
 };
 
-// By kernel; of the smallest sizes that fit. Sizes that the device cannot have worked off in a
+// By kernel. Sizes that the device cannot have worked off in a
 // kernel's time are not the sizes, there and in every launch of that name and grid.
 std::unordered_map<trace::EventIndex, GridFloor> GridFloorsOf(const trace::EventStore& events,
+                                                              const tree::CallTree& tree,
                                                               const ledger::KindsOfWork& kinds,
                                                               const perf::Platform& platform);
 

@@ -43,11 +43,12 @@ std::optional<std::array<std::int64_t, 3>> GridOf(const trace::EventStore& event
 }
 
 std::optional<ResultSizes> ResultOf(const trace::EventStore& events,
-                                    const ledger::KindsOfWork& kinds, EventIndex kernel) {
+                                    const ledger::KindsOfWork& kinds, EventIndex kernel,
+                                    bool no_batch) {
   const ledger::ResultTile& tile = kinds.Of(kernel).sizes.result;
   if (tile.columns <= 0 || tile.rows <= 0) return std::nullopt;
   const auto grid = GridOf(events, kernel);
-  if (!grid || (*grid)[2] != 1) return std::nullopt;
+  if (!grid || ((*grid)[2] != 1 && !no_batch)) return std::nullopt;
   const auto [x, y, z] = *grid;
   return tile.rows_first ? ResultSizes{RangeOf(x, tile.rows), RangeOf(y, tile.columns)}
                          : ResultSizes{RangeOf(y, tile.rows), RangeOf(x, tile.columns)};

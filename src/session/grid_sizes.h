@@ -37,11 +37,12 @@ struct ResultSizes {
   SizeRange rows, columns;
 };
 
-// Absent: the name gives no tile; the grid has a third side, which counts products of a batch or
-// parts of the inner dimension; or nothing is recorded of it. Of a library's call in several
-// launches it is one launch's.
+// Absent: the name gives no tile; nothing is recorded of the grid; or it has a third side, which
+// counts products of a batch or parts of the sums, and which of them is not known: `no_batch`, the
+// op is a product of two matrices. Of a library's call in several launches it is one launch's.
 std::optional<ResultSizes> ResultOf(const trace::EventStore& events,
-                                    const ledger::KindsOfWork& kinds, trace::EventIndex kernel);
+                                    const ledger::KindsOfWork& kinds, trace::EventIndex kernel,
+                                    bool no_batch = false);
 
 // Forward attention of one call.
 struct AttentionSizes {

@@ -23,12 +23,12 @@ double ProductOf(std::string_view members, std::string_view key) {
 
 class FloorMaker {
  public:
-  FloorMaker(const trace::EventStore& events, const ledger::KindsOfWork& kinds,
-             const perf::Platform& platform)
+  FloorMaker(const trace::EventStore& events, const tree::CallTree& tree,
+             const ledger::KindsOfWork& kinds, const perf::Platform& platform)
       : events_(events),
         kinds_(kinds),
         bytes_per_ns_(*platform.mem_bw_gbps),
-        by_grid_(GridFloorsOf(events, kinds, platform)) {
+        by_grid_(GridFloorsOf(events, tree, kinds, platform)) {
     for (EventIndex e = 0; e < events.size(); ++e) {
       if (events[e].kind != trace::EventKind::kKernel || events[e].dur_ns <= 0) continue;
       const ledger::KernelSizes& sizes = kinds.Of(e).sizes;
@@ -61,7 +61,8 @@ class FloorMaker {
   NameFloor Floor(EventIndex e, double fastest_ns) {
     const auto ns = static_cast<double>(events_[e].dur_ns);
     if (const auto grid = by_grid_.find(e); grid != by_grid_.end()) {
-      return {static_cast<std::int64_t>(std::min(ns, grid->second.ns)), true,
+      return {static_cast<std::int64_t>(std::min(ns, grid->second.ns)),
+              static_cast<std::int64_t>(std::min(ns, grid->second.most_ns)), true,
               grid->second.assumption};
     }
     const ledger::KernelSizes& sizes = kinds_.Of(e).sizes;
@@ -70,7 +71,7 @@ class FloorMaker {
       bytes = ThreadsOfFullBlocks(e) * static_cast<double>(sizes.thread_bytes);
     const bool groups = sizes.groups > 1;
     const double floor_ns = std::min(groups ? fastest_ns : ns, bytes / bytes_per_ns_);
-    return {static_cast<std::int64_t>(floor_ns), false, groups ? "uniform_routing" : ""};
+    return {static_cast<std::int64_t>(floor_ns), 0, false, groups ? "uniform_routing" : ""};
   }
 
   double ThreadsOfFullBlocks(EventIndex e) {
@@ -93,9 +94,9 @@ class FloorMaker {
 
 }  // namespace
 
-NameFloors::NameFloors(const trace::EventStore& events, const ledger::KindsOfWork& kinds,
-                       const perf::Platform& platform) {
-  if (platform.mem_bw_gbps.value_or(0) > 0) FloorMaker(events, kinds, platform).Run(&floors_);
+NameFloors::NameFloors(const trace::EventStore& events, const tree::CallTree& tree,
+                       const ledger::KindsOfWork& kinds, const perf::Platform& platform) {
+  if (platform.mem_bw_gbps.value_or(0) > 0) FloorMaker(events, tree, kinds, platform).Run(&floors_);
 }
 
 const NameFloor* NameFloors::Of(EventIndex gpu_event) const {

@@ -11,6 +11,7 @@
 #include "ledger/kinds/kinds_of_work.h"
 #include "perf/platform.h"
 #include "trace/event_store.h"
+#include "tree/call_tree.h"
 
 namespace jarvis::session {
 
@@ -18,8 +19,9 @@ namespace jarvis::session {
 inline constexpr double kLeastShare = 0.1;
 
 struct NameFloor {
-  std::int64_t ns = 0;   // not above the kernel's own time
-  bool by_grid = false;  // by the tile in the name and the grid (session/layer_sizes.h)
+  std::int64_t ns = 0;       // not above the kernel's own time
+  std::int64_t most_ns = 0;  // the same of the largest sizes that fit; 0: they have no such end
+  bool by_grid = false;      // by the tile in the name and the grid (session/layer_sizes.h)
   // What it holds for: "uniform_routing", all experts have tokens; "own_keys", attention is of a
   // sequence to itself. Empty: it holds in any case.
   std::string_view assumption = {};
@@ -27,8 +29,8 @@ struct NameFloor {
 
 class NameFloors {
  public:
-  NameFloors(const trace::EventStore& events, const ledger::KindsOfWork& kinds,
-             const perf::Platform& platform);
+  NameFloors(const trace::EventStore& events, const tree::CallTree& tree,
+             const ledger::KindsOfWork& kinds, const perf::Platform& platform);
 
   // Null: the name gives no sizes; what they give is so far below the time of the kernels of that
   // name that something else is their limit; or the device cannot do it in the kernels' time, which

@@ -22,7 +22,8 @@ namespace {
 class FloorFinder {
  public:
   FloorFinder(const LoadedTrace& trace, const perf::Platform& platform, const TraceFrames& frames)
-      : events_(trace.events()),
+      : trace_(trace),
+        events_(trace.events()),
         kinds_(*frames.kinds),
         platform_(platform),
         in_base_(frames.frames.base.base),
@@ -54,7 +55,7 @@ class FloorFinder {
 
   // Of the others, each kernel whose name gives sizes.
   void ByNames() {
-    const NameFloors names(events_, kinds_, platform_);
+    const NameFloors names(events_, trace_.tree(), kinds_, platform_);
     for (trace::EventIndex e = 0; e < events_.size(); ++e) {
       if (!trace::IsGpuWork(events_[e].kind) || modelled_[e]) continue;
       const NameFloor* floor = names.Of(e);
@@ -99,6 +100,7 @@ class FloorFinder {
     return text;
   }
 
+  const LoadedTrace& trace_;
   const trace::EventStore& events_;
   const ledger::KindsOfWork& kinds_;
   const perf::Platform& platform_;

@@ -30,8 +30,9 @@ class Script {
     gpu_ += us + 1;
     return *this;
   }
-  Script& Replayed(std::string_view kernel, double us) {  // from the graph launched before
-    text_.Kernel(kernel, gpu_, us, graph_);
+  // From the graph launched before. `launch`: "grid" and "block".
+  Script& Replayed(std::string_view kernel, double us, std::string_view launch = {}) {
+    text_.Kernel(kernel, gpu_, us, graph_, 7, launch);
     gpu_ += us + 1;
     return *this;
   }

@@ -58,7 +58,7 @@ TEST_CASE("every row can be read, has a source, and is a regular expression") {
       for (const Json& row : table->value("sizes", Json::array())) {
         CAPTURE(row.at("match").get<std::string>());
         static const std::set<std::string, std::less<>> kKeys = {"match", "precision", "per_thread",
-                                                                 "source"};
+                                                                 "grid", "source"};
         for (auto member = row.begin(); member != row.end(); ++member)
           CHECK(kKeys.contains(member.key()));
         CHECK(sources.contains(row.value("source", "")));

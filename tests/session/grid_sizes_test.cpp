@@ -17,6 +17,7 @@
 #include "session/layer_sizes.h"
 #include "session/loaded_trace.h"
 #include "session/trace_frames.h"
+#include "session/trained_products.h"
 #include "support/trace_builder.h"
 #include "trace/json_text.h"
 
@@ -57,7 +58,8 @@ std::optional<TrueSizes> TruthOf(const trace::EventStore& events, EventIndex op)
 struct Held {
   int sides = 0, sides_held = 0;
   int depths = 0, depths_held = 0;
-  int heads = 0, heads_held = 0;  // sizes of attention
+  int heads = 0, heads_held = 0;      // sizes of attention
+  int trained = 0, trained_held = 0;  // sizes of products in training
 };
 
 class Holder {
@@ -72,6 +74,7 @@ class Holder {
     const ledger::KindsOfWork& kinds = *(*frames)->kinds;
     const trace::EventStore& events = trace_.events();
     const LayerSizes layers(events, kinds);
+    const TrainedProducts trained(events, trace_.tree(), kinds);
     std::map<EventIndex, std::vector<EventIndex>> products;
     for (EventIndex e = 0; e < events.size(); ++e) {
       if (events[e].kind != trace::EventKind::kKernel) continue;
@@ -86,6 +89,11 @@ class Holder {
       if (!truth || kernels.size() != 1) continue;
       HoldProduct(kernels[0], *truth, ResultOf(events, kinds, kernels[0]),
                   layers.Product(kernels[0]));
+      if (const auto sizes = trained.Product(kernels[0])) {
+        Count(sizes->result.rows, truth->rows, &held_.trained, &held_.trained_held);
+        Count(sizes->result.columns, truth->columns, &held_.trained, &held_.trained_held);
+        Count(sizes->depth, truth->depth, &held_.trained, &held_.trained_held);
+      }
     }
   }
 
@@ -153,9 +161,10 @@ TEST_CASE("sizes by tile and grid hold in recordings with shapes") {
     const auto trace = LoadTrace(file.string(), 1, job);
     if (trace) Holder(**trace, &held).Run();
   }
-  MESSAGE(fmt::format("rows and columns {} of {}, inner dimensions {} of {}, attention {} of {}",
-                      held.sides_held, held.sides, held.depths_held, held.depths, held.heads_held,
-                      held.heads));
+  MESSAGE(fmt::format(
+      "rows and columns {} of {}, inner dimensions {} of {}, attention {} of {}, training {} of {}",
+      held.sides_held, held.sides, held.depths_held, held.depths, held.heads_held, held.heads,
+      held.trained_held, held.trained));
   CHECK(held.sides > 20000);
   CHECK(held.depths > 800);
 }

@@ -29,10 +29,10 @@ constexpr std::string_view kFlash =
     "cutlass::bfloat16_t> >, false, false, false, false, false, true, "
     "false>(pytorch_flash::Flash_fwd_params)";
 
-// Kernels one behind another on one stream.
-class Kernels {
+// LayerKernels one behind another on one stream.
+class LayerKernels {
  public:
-  Kernels& Add(std::string_view name, int x = 1, int y = 1, int z = 1, double us = 400) {
+  LayerKernels& Add(std::string_view name, int x = 1, int y = 1, int z = 1, double us = 400) {
     text_.Kernel(name, ts_, us, 1, 7,
                  fmt::format(R"("grid":[{},{},{}],"block":[128,1,1])", x, y, z));
     ts_ += us + 1;
@@ -46,7 +46,7 @@ class Kernels {
 };
 
 struct ReadLayers {
-  explicit ReadLayers(const Kernels& kernels)
+  explicit ReadLayers(const LayerKernels& kernels)
       : loaded(testing::Load(kernels.text())),
         kinds(loaded.events(), loaded.tree),
         layers(loaded.events(), kinds) {}
@@ -64,9 +64,9 @@ struct ReadLayers {
 
 // Rows of 1024 images of 197 tokens, 12 heads of 64, an MLP of 3072. Of the 128x128 kernels the
 // queries, keys and values are 0, 3, 6 ..., heads to the stream 1, 4 ..., the MLP's first 2, 5 ...
-Kernels Transformer(int layers, std::string_view activation = kGelu,
-                    std::string_view norm = kNorm) {
-  Kernels kernels;
+LayerKernels Transformer(int layers, std::string_view activation = kGelu,
+                         std::string_view norm = kNorm) {
+  LayerKernels kernels;
   for (int i = 0; i < layers; ++i) {
     kernels.Add(norm).Add(kGemm, 18, 1576).Add(kFlash, 2, 1024, 12).Add(kGemm, 6, 1576);
     kernels.Add(norm).Add(kGemm, 24, 1576).Add(activation).Add(kWide, 6, 788);
@@ -109,7 +109,7 @@ TEST_CASE("without norms, or of too few layers, nothing is said") {
 }
 
 TEST_CASE("a product whose name tells no tile parts what is before it from what is behind it") {
-  Kernels kernels;
+  LayerKernels kernels;
   for (int i = 0; i < 6; ++i) {
     kernels.Add(kNorm).Add(kGemm, 24, 1576).Add(kGelu);
     kernels.Add("nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT", 2, 66);
@@ -118,7 +118,7 @@ TEST_CASE("a product whose name tells no tile parts what is before it from what 
 }
 
 TEST_CASE("a norm of another width than the stream has tells nothing") {
-  Kernels kernels;
+  LayerKernels kernels;
   for (int i = 0; i < 6; ++i) {
     // A low-rank projection: what is normalised is a part of the first product's columns.
     kernels.Add(kNorm).Add(kGemm, 17, 64).Add(kNorm).Add(kWide, 24, 32).Add(kFlash, 2, 32, 12);
@@ -130,14 +130,14 @@ TEST_CASE("a norm of another width than the stream has tells nothing") {
 }
 
 TEST_CASE("rows of another number are of another stream") {
-  Kernels kernels;
+  LayerKernels kernels;
   for (int i = 0; i < 6; ++i)
     kernels.Add(kGemm, 6, 100).Add(kNorm).Add(kGemm, 24, 90).Add(kNorm).Add(kGemm, 6, 100);
   CHECK_FALSE(ReadLayers(kernels).Depth(kGemm, 4));
 }
 
 TEST_CASE("products of a backward pass are none of a layer's forward pass") {
-  Kernels kernels;
+  LayerKernels kernels;
   constexpr std::string_view kBackward =
       "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_nn";
   for (int i = 0; i < 6; ++i)
@@ -147,7 +147,7 @@ TEST_CASE("products of a backward pass are none of a layer's forward pass") {
 
 perf::Platform SmallDevice(double tflops) {
   perf::Platform platform;
-  platform.mem_bw_gbps = 2000;
+  platform.mem_bw_gbps = 20000;
   platform.peak_tflops["matrix_bf16"] = {tflops, perf::Source::kPeak};
   return platform;
 }
@@ -155,13 +155,14 @@ perf::Platform SmallDevice(double tflops) {
 TEST_CASE("sizes that a device cannot work off in a kernel's time are not the sizes") {
   const ReadLayers read(Transformer(4));
   const auto floors_of = [&](double tflops) {
-    return GridFloorsOf(read.loaded.events(), read.kinds, SmallDevice(tflops));
+    return GridFloorsOf(read.loaded.events(), read.loaded.tree, read.kinds, SmallDevice(tflops));
   };
   // 201601 x 641 x 2945 multiplications and additions at least, in 400 us.
   const EventIndex second = read.loaded.Find(kWide, 1);
   const auto fast = floors_of(2500);
   REQUIRE(fast.contains(second));
   CHECK(fast.at(second).ns == doctest::Approx(2 * 201601.0 * 641 * 2945 / 2500e3));
+  CHECK(fast.at(second).most_ns == doctest::Approx(2 * 201728.0 * 768 * 3072 / 2500e3));
   CHECK(fast.at(second).assumption.empty());
   CHECK_FALSE(floors_of(1500).contains(second));
   CHECK(floors_of(1500).contains(read.loaded.Find(kGemm, 4)));
@@ -169,10 +170,11 @@ TEST_CASE("sizes that a device cannot work off in a kernel's time are not the si
 
 TEST_CASE("attention alone is taken to be of a sequence to itself, where that can be") {
   const auto floor_of = [](int x, int y, double us) {
-    Kernels kernels;
+    LayerKernels kernels;
     kernels.Add(kFlash, x, y, 12, us);
     const ReadLayers read(kernels);
-    const auto floors = GridFloorsOf(read.loaded.events(), read.kinds, SmallDevice(300));
+    const auto floors =
+        GridFloorsOf(read.loaded.events(), read.loaded.tree, read.kinds, SmallDevice(300));
     return floors.empty() ? std::nullopt : std::optional(floors.begin()->second);
   };
   const auto floor = floor_of(64, 1, 2000);

@@ -31,7 +31,7 @@ std::vector<std::optional<std::int64_t>> FloorsOf(std::string_view name,
   const ledger::KindsOfWork kinds(loaded.events(), loaded.tree);
   perf::Platform platform;
   platform.mem_bw_gbps = bandwidth;
-  const NameFloors floors(loaded.events(), kinds, platform);
+  const NameFloors floors(loaded.events(), loaded.tree, kinds, platform);
   std::vector<std::optional<std::int64_t>> out;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const NameFloor* floor = floors.Of(loaded.Find(name, static_cast<int>(i)));

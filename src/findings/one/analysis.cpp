@@ -72,7 +72,7 @@ class Analyzer {
     ForgetWindowRates(calls, &out_.categories);
     RateMoeByWeights(calls, &out_.categories);
     if (platform_ != nullptr) {
-      floors_.emplace(trace_.events(), *frames_->kinds, *platform_);
+      floors_.emplace(trace_.events(), trace_.tree(), *frames_->kinds, *platform_);
       FindLeastTimes(*floors_, &out_.categories);
     }
     out_.baseline = FindBaseline(calls, out_.categories);

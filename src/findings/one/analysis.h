@@ -110,8 +110,9 @@ struct Analysis {
   WallBase wall;                             // what savings of wall time are of
   // Of each kind's GPU time the part that findings with a sized way out are about, from 0 to 1.
   std::array<double, ledger::kWorkKinds> covered{};
-  // Of the wall time of the others, what the sizes in their names need of the memory.
-  std::array<double, ledger::kWorkKinds> uncovered_least_ms{};
+  // Of the wall time of the others, what the sizes in their names need at the least, and what the
+  // largest sizes need that fit; 0: some have no such end.
+  std::array<double, ledger::kWorkKinds> uncovered_least_ms{}, uncovered_most_ms{};
   std::vector<UncoveredLine> uncovered;       // that no finding is about
   std::optional<SlowInstance> slow_instance;  // of like modules; absent: none
   std::optional<RecordedSpan> recorded_span;  // absent: nothing says how long was recorded

@@ -139,6 +139,7 @@ class LineFiller {
     const ledger::KindsOfWork& kinds = *analysis_.frames->kinds;
     const ledger::Books& books = analysis_.frames->books;
     const analysis::TimeMeter in_base(analysis_.frames->frames.base.base);
+    std::array<bool, ledger::kWorkKinds> endless{};
     for (trace::EventIndex e = 0; e < events_.size(); ++e) {
       if (!trace::IsGpuWork(events_[e].kind) || seen_[e]) continue;
       const session::NameFloor* floor = floors.Of(e);
@@ -148,10 +149,17 @@ class LineFiller {
       const double part = static_cast<double>(books.wall.work_ns[kind]) /
                           static_cast<double>(std::max<std::int64_t>(1, books.gpu.kinds[kind].ns));
       const std::int64_t inside = in_base.In({events_[e].ts_ns, events_[e].end_ns()});
-      const auto reachable =
-          static_cast<std::int64_t>(static_cast<double>(floor->ns) / kReachableBandwidth);
-      analysis_.uncovered_least_ms[kind] += part * MillisOf(std::min(reachable, inside));
+      const auto reachable = [&](std::int64_t ns) {
+        const auto at_best =
+            static_cast<std::int64_t>(static_cast<double>(ns) / kReachableBandwidth);
+        return part * MillisOf(std::min(at_best, inside));
+      };
+      analysis_.uncovered_least_ms[kind] += reachable(floor->ns);
+      analysis_.uncovered_most_ms[kind] += reachable(floor->most_ns);
+      endless[kind] = endless[kind] || floor->most_ns <= 0;
     }
+    for (std::size_t kind = 0; kind < endless.size(); ++kind)
+      if (endless[kind]) analysis_.uncovered_most_ms[kind] = 0;
   }
 
   // Its way out is about all of the kind.
@@ -198,6 +206,8 @@ std::vector<UncoveredLine> FindUncoveredLines(const Analysis& analysis) {
       line.by_grids = bound.by_grids;
       line.least_ms = std::min(line.ms, analysis.uncovered_least_ms[at]);
       line.bound_ms = line.ms - *line.least_ms;
+      const double most_ms = std::min(line.ms, analysis.uncovered_most_ms[at]);
+      if (most_ms > *line.least_ms) line.most_ms = most_ms;
     }
     add(line);
   }

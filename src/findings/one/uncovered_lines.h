@@ -21,7 +21,8 @@ struct UncoveredLine {
   std::optional<double> bound_ms;        // that could go at most; absent: not assessed
   // Of it, what its sizes take at the least (ledger::Bound::least_ns); absent: names do not tell.
   std::optional<double> least_ms = {};
-  bool by_grids = false;  // see ledger::Bound
+  std::optional<double> most_ms = {};  // of the largest sizes that fit; absent: no such end
+  bool by_grids = false;               // see ledger::Bound
 };
 
 // Fills Finding::lines of findings with a way out, and Analysis::covered and uncovered_least_ms by
