@@ -92,10 +92,8 @@ std::string KernelText(const findings::Operation& operation) {
 
 std::string EfficiencyText(const findings::Operation& op) {
   const findings::Efficiency& efficiency = op.efficiency;
-  if (op.least_percent) {
-    return fmt::format("≥ {:.2f}% of {}", *op.least_percent,
-                       op.least_by_grid ? "the roofline" : "peak bandwidth");
-  }
+  const char* const least = op.least_by_grid ? "the roofline" : "peak bandwidth";
+  if (op.least_percent) return fmt::format("≥ {:.2f}% of {}", *op.least_percent, least);
   if (!efficiency.percent) return std::string(kAbsentText);
   if (efficiency.launch_floor) return std::string(kAbsentText) + " (launch floor)";
   std::string text = fmt::format("{:.2f}%", *efficiency.percent);
@@ -174,9 +172,8 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   table.Row({"Time", Ms(finding.time_ms)});
   if (finding.own_part < 1)
     table.Row({"Time " + UnitPhrase(analysis), EachMs(analysis, finding.OwnMs())});
-  if (finding.percent_of_computation && finding.tier != findings::Tier::kSystem) {
+  if (finding.percent_of_computation && finding.tier != findings::Tier::kSystem)
     table.Row({"Share of compute time", Pct(*finding.percent_of_computation)});
-  }
   if (finding.percent_of_total) table.Row({"Share of the window", Pct(*finding.percent_of_total)});
   if (finding.count > 0) {
     table.Row(
@@ -189,19 +186,15 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   if (finding.tier == findings::Tier::kCompute) {
     const bool above = finding.efficiency.value_or(0) > findings::limits::kAtRoof;
     table.Row({"Efficiency", PctOrDash(finding.efficiency) + (above ? " ANOMALY" : "")});
-    if (finding.least_percent) {
-      table.Row({finding.least_by_grid ? "Of the roofline, by kernel names and grids"
-                                       : "Memory bandwidth",
-                 "≥ " + Pct(*finding.least_percent)});
-    }
+    const char* const least = finding.least_by_grid ? "Of the roofline" : "Memory bandwidth";
+    if (finding.least_percent) table.Row({least, "≥ " + Pct(*finding.least_percent)});
     table.Row({"Assessment", std::string(findings::BandText(finding.band))});
     table.Row({"Bound", std::string(findings::BoundText(finding.bound))});
     if (!finding.library.empty()) table.Row({"Library", CellOfText(finding.library)});
     table.Row({"Time while nothing else ran", Ms(finding.exclusive_ms)});
   }
-  if (finding.starved_percent) {
+  if (finding.starved_percent)
     table.Row({"Time after which the GPU queue ran dry", Pct(*finding.starved_percent)});
-  }
   AddPossible(analysis, finding, &table);
   for (const auto& [path, change] :
        {std::pair{"Path A", &finding.change_a}, {"Path B", &finding.change_b}}) {
@@ -394,25 +387,16 @@ std::string ProjectionTable(const findings::Finding& finding, const findings::An
 
 std::string EvidenceTable(const findings::Finding& finding) {
   // What the table of its numbers says already.
-  static const std::set<std::string_view> kSaid = {"time_ms",
-                                                   "exclusive_ms",
-                                                   "upper_bound_ms",
-                                                   "percent_of_total",
-                                                   "impact_score_low",
-                                                   "impact_score",
-                                                   "impact_score_high",
-                                                   "percent_of_computation",
-                                                   "savings_ms_low",
-                                                   "savings_ms",
-                                                   "savings_ms_high",
-                                                   "bandwidth_percent_least",
-                                                   "roof_percent_least",
-                                                   "member_count",
-                                                   "efficiency_percent",
-                                                   "count"};
+  static const std::set<std::string_view> kSaid = {
+      "time_ms",           "exclusive_ms",           "upper_bound_ms",
+      "percent_of_total",  "impact_score_low",       "impact_score",
+      "impact_score_high", "percent_of_computation", "savings_ms_low",
+      "savings_ms",        "savings_ms_high",        "bandwidth_percent_least",
+      "member_count",      "efficiency_percent",     "count"};
   MarkdownTable table({"Metric", "Value"});
   for (const findings::Fact& fact : finding.evidence) {
-    if (!kSaid.contains(fact.key)) table.Row({Words(fact.key), FactText(fact)});
+    if (!kSaid.contains(fact.key) && fact.key != "roof_percent_least")
+      table.Row({Words(fact.key), FactText(fact)});
   }
   return table.empty() ? "" : table.text() + "\n";
 }
@@ -532,9 +516,7 @@ std::string TimeTable(const findings::Analysis& analysis) {
   row("Exposed communication", totals.exposed_comm_ms);
   row("Exposed copies", totals.exposed_copy_ms);
   row("Idle", totals.idle_ms);
-  if (totals.unlinked_count > 0) {
-    row("Kernels without a launch in the trace", totals.unlinked_ms);
-  }
+  if (totals.unlinked_count > 0) row("Kernels without a launch in the trace", totals.unlinked_ms);
   row("Work without a roofline (no model or no platform)", totals.unmodeled_ms);
   row("Sum of the categories (concurrent work counts more than once)", totals.category_sum_ms);
   return table.text() + "\n";
