@@ -1,6 +1,7 @@
 #include "session/layer_sizes.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -43,14 +44,20 @@ bool Names(std::string_view name, std::string_view word) {
   return ContainsNoCase(name, word);
 }
 
-bool IsActivation(std::string_view name) {
-  return Names(name, "gelu") || Names(name, "relu") || Names(name, "silu") ||
-         Names(name, "swish") || Names(name, "glu") || Names(name, "tanh") ||
-         Names(name, "sigmoid") || Names(name, "act_and_mul");
-}
+// What a name tells of a pass over a tensor.
+struct NameSigns {
+  bool activation = false;
+  bool multiplies = false;  // a gate, perhaps
+  bool puts_together = false;
+};
 
-bool MayGate(std::string_view name) {
-  return Names(name, "mul") || Names(name, "glu");
+NameSigns SignsOf(std::string_view name) {
+  constexpr std::string_view kActivations[] = {"gelu", "relu", "silu",    "swish",
+                                               "glu",  "tanh", "sigmoid", "act_and_mul"};
+  return {std::any_of(std::begin(kActivations), std::end(kActivations),
+                      [&](std::string_view word) { return Names(name, word); }),
+          Names(name, "mul") || Names(name, "glu") || Names(name, "gate"),
+          Names(name, "_cat_") || Names(name, "catarray")};
 }
 
 bool Moves(WorkKind kind) {
@@ -58,9 +65,9 @@ bool Moves(WorkKind kind) {
          kind == WorkKind::kHostCopy || ledger::IsCommunication(kind);
 }
 
-void Add(WorkKind kind, EventIndex e, std::string_view name, Between* between) {
+void Add(WorkKind kind, EventIndex e, const NameSigns& signs, Between* between) {
   // Tensors put together have another width, or other rows.
-  if (Names(name, "_cat_") || Names(name, "CatArray")) between->other = true;
+  between->other = between->other || signs.puts_together;
   if (Moves(kind)) return;
   if (kind == WorkKind::kAttention) {
     between->attention = e;
@@ -71,8 +78,8 @@ void Add(WorkKind kind, EventIndex e, std::string_view name, Between* between) {
   if (kind == WorkKind::kNormalisation) {
     between->norm = e;
   } else if (kind == WorkKind::kElementwise) {
-    between->activation = between->activation || IsActivation(name);
-    between->multiplies = between->multiplies || MayGate(name);
+    between->activation = between->activation || signs.activation;
+    between->multiplies = between->multiplies || signs.multiplies;
   } else {
     between->other = true;
   }
@@ -104,7 +111,7 @@ class LayerReader {
     for (const EventIndex e : kernels) {
       const WorkKind kind = kinds_.Of(e).kind;
       if (kind != WorkKind::kProduct) {
-        Add(kind, e, events_.name(e), &between);
+        Add(kind, e, Signs(e), &between);
         continue;
       }
       const auto result = ResultOf(events_, kinds_, e);
@@ -116,6 +123,12 @@ class LayerReader {
       known = layer;
       between = {};
     }
+  }
+
+  const NameSigns& Signs(EventIndex e) {
+    const auto [signs, added] = signs_.try_emplace(events_[e].name);
+    if (added) signs->second = SignsOf(events_.name(e));
+    return signs->second;
   }
 
   // Behind a norm of what the product before it was added to.
@@ -201,6 +214,7 @@ class LayerReader {
   const trace::EventStore& events_;
   const ledger::KindsOfWork& kinds_;
   LayersKnown& out_;
+  std::unordered_map<StringId, NameSigns> signs_;
   std::vector<LayerProduct> products_;
   std::optional<SizeRange> width_;
 };

@@ -40,7 +40,7 @@ std::string Gemm(std::string_view n, int groups = 1) {
 }
 
 // A replayed graph of twelve transformer layers, 201728 rows 768 wide, without any op or shape.
-Analyzed Layers(std::string_view norm) {
+Analyzed ReplayedLayers(std::string_view norm) {
   constexpr std::string_view kProduct =
       "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn";
   constexpr std::string_view kFlash =
@@ -100,7 +100,7 @@ TEST_CASE("sizes in kernel names bound what no model rates") {
 }
 
 TEST_CASE("tiles, grids and the order of a layer's kernels bound what no model rates") {
-  const Analyzed one = Layers("triton_per_fused_add_native_layer_norm_5_0d1d2d3d4d5d6de");
+  const Analyzed one = ReplayedLayers("triton_per_fused_add_native_layer_norm_5_0d1d2d3d4d5d6de");
   for (const ledger::WorkKind kind : {ledger::WorkKind::kProduct, ledger::WorkKind::kAttention,
                                       ledger::WorkKind::kNormalisation}) {
     const ledger::Bound& bound = one.analysis.line_bounds.work[static_cast<std::size_t>(kind)];
@@ -126,7 +126,7 @@ TEST_CASE("tiles, grids and the order of a layer's kernels bound what no model r
 }
 
 TEST_CASE("without norms between them, tiles and grids leave products as they are") {
-  const Analyzed one = Layers("triton_poi_fused_add_5_0d1d2d3d4d5d6de");
+  const Analyzed one = ReplayedLayers("triton_poi_fused_add_5_0d1d2d3d4d5d6de");
   CHECK_FALSE(one.analysis.line_bounds.work[0].ns.has_value());
   CHECK_FALSE(one.analysis.UnassessedKinds().empty());
 }
