@@ -142,13 +142,16 @@ class LineFiller {
     std::array<bool, ledger::kWorkKinds> endless{};
     for (trace::EventIndex e = 0; e < events_.size(); ++e) {
       if (!trace::IsGpuWork(events_[e].kind) || seen_[e]) continue;
-      const session::NameFloor* floor = floors.Of(e);
-      if (floor == nullptr) continue;
       const auto kind = static_cast<std::size_t>(kinds.Of(e).kind);
       // Of several kernels at a time the wall has a part each.
       const double part = static_cast<double>(books.wall.work_ns[kind]) /
                           static_cast<double>(std::max<std::int64_t>(1, books.gpu.kinds[kind].ns));
       const std::int64_t inside = in_base.In({events_[e].ts_ns, events_[e].end_ns()});
+      const session::NameFloor* floor = floors.Of(e);
+      if (floor == nullptr) {  // it may need all of its time
+        analysis_.uncovered_most_ms[kind] += part * MillisOf(inside);
+        continue;
+      }
       const auto reachable = [&](std::int64_t ns) {
         const auto at_best =
             static_cast<std::int64_t>(static_cast<double>(ns) / kReachableBandwidth);
