@@ -19,6 +19,7 @@
 #include "documents/saving_base.h"
 #include "documents/time_parts.h"
 #include "findings/one/advice_rules.h"
+#include "findings/one/fact.h"
 #include "findings/one/wall_classes.h"
 #include "findings/one/wall_plan.h"
 #include "phrases/ids/base.h"
@@ -324,9 +325,11 @@ std::string NeededText(const findings::Analysis& analysis, const findings::Uncov
         ", of which memory traffic takes {} at 90% of the peak bandwidth (sizes from kernel names)",
         least);
   }
+  const findings::Range needed{*line.least_ms, *line.least_ms, line.most_ms.value_or(0)};
   return fmt::format(
-      ", of which {}{} are needed at 90% of the device's peaks (sizes from kernel names and grids)",
-      least, line.most_ms ? " to " + EachMs(analysis, *line.most_ms) : "");
+      ", of which {} are needed at 90% of the device's peaks (sizes from kernel names and grids)",
+      line.most_ms && !findings::IsWide(needed) ? EachRange(analysis, needed)
+                                                : "at least " + least);
 }
 
 // Large lines of the base that no recommendation is about are said to be none; GPU work that the

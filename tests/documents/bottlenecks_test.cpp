@@ -178,6 +178,8 @@ TEST_CASE("no rate is told at the launch floor or above a roof") {
   findings::Operation named;  // by the sizes in its kernels' names
   named.least_percent = 68.25;
   CHECK(EfficiencyText(named) == "≥ 68.25% of peak bandwidth");
+  named.least_by_grid = true;  // and by their grids
+  CHECK(EfficiencyText(named) == "≥ 68.25% of the roofline");
 }
 
 TEST_CASE("trust: what bears on the figures, and the replay only where it is off") {
@@ -283,6 +285,23 @@ Analysis Levers() {
   }
   analysis.findings[2].shows_after = "f1";
   return analysis;
+}
+
+TEST_CASE("of a line without a fix it is told what its sizes need, as exactly as they are known") {
+  const auto row_of = [](const findings::UncoveredLine& line) {
+    Analysis analysis = Levers();
+    analysis.uncovered.push_back(line);
+    return FixTable(analysis, FixRows(analysis, {}, ActionGroups(analysis, 3), 3));
+  };
+  findings::UncoveredLine line{ledger::WorkKind::kProduct, 40, 20, 20};
+  CHECK(row_of(line).find("of which memory traffic takes 20.0 ms at 90% of the peak bandwidth") !=
+        std::string::npos);
+  line.by_grids = true;
+  CHECK(row_of(line).find("of which at least 20.0 ms are needed at 90% of the device's peaks") !=
+        std::string::npos);
+  line.most_ms = 32;
+  CHECK(row_of(line).find("of which 20.0 to 32.0 ms are needed at 90% of the device's peaks") !=
+        std::string::npos);
 }
 
 TEST_CASE("one action is one row, with what all of its findings save") {
