@@ -20,8 +20,8 @@ using testing::Analyze;
 using testing::Analyzed;
 using testing::TraceText;
 
-// Three steps of 80 kernels of 5 us, launched every 50 us by ops inside ops.
-TraceText ManyOps(int ops_around) {
+// Three steps of 80 kernels, launched every 50 us by ops inside ops, and a collective at the end.
+TraceText ManyOps(int ops_around, double kernel_us = 5, double collective_us = 0) {
   TraceText text;
   std::int64_t id = 0;
   for (int step = 0; step < 3; ++step) {
@@ -31,7 +31,12 @@ TraceText ManyOps(int ops_around) {
       const double at = begin + 20 + 50.0 * i;
       for (int around = ops_around; around > 0; --around)
         text.Op("aten::outer", at - around, 30 + 2.0 * around);
-      text.OpWithKernel("aten::relu", at, 25, "k", at + 30, 5, ++id);
+      text.OpWithKernel("aten::relu", at, 25, "k", at + 30, kernel_us, ++id);
+    }
+    if (collective_us > 0) {
+      text.OpWithKernel("c10d::allreduce_", begin + 4020, 10,
+                        "ncclDevKernel_AllReduce_Sum_f32_RING_LL", begin + 4060, collective_us,
+                        ++id);
     }
   }
   return text;
@@ -63,6 +68,18 @@ TEST_CASE("where recording made steps longer, shares are of the step without it"
   CHECK(wall.together_ms->mid <= wall.wall_ms);
   // The text has both ends of what savings are of.
   CHECK(SavingBaseText(one.analysis).find(" to ") != std::string::npos);
+}
+
+TEST_CASE("middles stay as recorded where nobody knows what sets the pace without the profiler") {
+  // The GPU may: it works for nearly all of what is left.
+  const Analyzed gpu = Analyze(ManyOps(8, 46), "H100");
+  CHECK_FALSE(gpu.analysis.wall.of_unrecorded);
+  CHECK(gpu.analysis.wall.wall_ms == doctest::Approx(gpu.analysis.base.total_ms));
+  // Other ranks may: the profiler slows them as well.
+  const Analyzed ranks = Analyze(ManyOps(8, 5, 230), "H100");
+  CHECK_FALSE(ranks.analysis.wall.of_unrecorded);
+  const Analyzed short_one = Analyze(ManyOps(8, 5, 20), "H100");
+  CHECK(short_one.analysis.wall.of_unrecorded);
 }
 
 TEST_CASE("what recording hardly costs changes no share") {

@@ -91,7 +91,7 @@ TEST_CASE("launching takes longer than what is launched") {
   CHECK(Advises(finding, Advice::kCompileGraphs));
   // 2 ms less 40 kernels of 5 us is what no launches at all would save; a graph saves most of it.
   CHECK(BestWall(finding)->ms.mid < 1.8);
-  CHECK(BestWall(finding)->ms.mid > 1.5);
+  CHECK(BestWall(finding)->ms.mid > 0.7 * one.analysis.wall.wall_ms);
   CHECK(finding.id == "f1");
   CHECK(BestWall(finding)->after_others_ms == doctest::Approx(BestWall(finding)->ms.mid));
 }
@@ -125,7 +125,7 @@ TEST_CASE("late launches are told where the host also waits once or twice") {
   text.Runtime("cudaStreamSynchronize", 992, 5, 1000);
   const Analyzed one = Analyze(text);
   const Finding& finding = HostFinding(one, "launch_bound", HostCauseKind::kLaunchBound);
-  CHECK(BestWall(finding)->ms.mid > 1.4);
+  CHECK(BestWall(finding)->ms.mid > 0.65 * one.analysis.wall.wall_ms);
 }
 
 // Ten batches: 1 ms of work on the GPU, then 2 ms of the host alone in this frame, at whose end it
@@ -492,10 +492,11 @@ TEST_CASE("savings are of the steady steps where an odd first one is set apart")
   const Analyzed one = Analyze(Steps(100'000));
   REQUIRE(one.analysis.base.unit == "step");
   CHECK(one.analysis.base.count == 3);
-  CHECK(one.analysis.wall.wall_ms == doctest::Approx(3).epsilon(0.02));
+  CHECK(one.analysis.base.total_ms == doctest::Approx(3).epsilon(0.02));
+  CHECK(one.analysis.wall.wall_ms <= 3.06);
   const Finding& graphs = HostFinding(one, "launch_bound", HostCauseKind::kLaunchBound);
   CHECK(BestWall(graphs)->ms.high <= 3);
-  CHECK(BestWall(graphs)->ms.mid > 2);
+  CHECK(BestWall(graphs)->ms.mid > 0.8 * one.analysis.wall.wall_ms);
   const Finding& once = HostFinding(one, "first_calls", HostCauseKind::kFirstCalls);
   CHECK(once.one_off);
   CHECK(BestWall(once)->ms.mid == doctest::Approx(100).epsilon(0.02));
@@ -507,7 +508,7 @@ TEST_CASE("where all steps are alike all of them are what savings are of") {
   CHECK(one.analysis.base.count == 4);
   CHECK(one.Find("cpu_idle", "first_calls") == nullptr);
   const Finding& graphs = HostFinding(one, "launch_bound", HostCauseKind::kLaunchBound);
-  CHECK(BestWall(graphs)->ms.mid > 2.7);
+  CHECK(BestWall(graphs)->ms.mid > 0.8 * one.analysis.wall.wall_ms);
 }
 
 // Ten steps in which the GPU works for 1 ms; in the optimizer the host launches 40 tiny kernels.

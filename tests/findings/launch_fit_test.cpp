@@ -118,11 +118,14 @@ TEST_CASE("a step takes no longer without what recording costs, and the more ops
     const WallBase& wall = one.analysis.wall;
     REQUIRE(wall.unrecorded_ms.has_value());
     CHECK(wall.unrecorded_ms->low > 0);
-    CHECK(wall.unrecorded_ms->low < wall.wall_ms);
+    const double recorded_ms = one.analysis.base.total_ms;
+    CHECK(wall.unrecorded_ms->low < recorded_ms);
     CHECK(wall.unrecorded_ms->low <= wall.unrecorded_ms->mid);
     CHECK(wall.unrecorded_ms->mid <= wall.unrecorded_ms->high);
-    CHECK(wall.unrecorded_ms->high <= wall.wall_ms);
-    return wall.unrecorded_ms->low / wall.wall_ms;
+    CHECK(wall.unrecorded_ms->high <= recorded_ms);
+    CHECK(wall.of_unrecorded);
+    CHECK(wall.wall_ms == wall.unrecorded_ms->mid);
+    return wall.unrecorded_ms->low / recorded_ms;
   };
   const auto rows = [](int, int) { return 64; };
   TraceText text = FitSteps(rows);
@@ -150,8 +153,8 @@ TEST_CASE("what one core computes sooner than it is launched needs no GPU") {
   const Finding* finding = TooSmall(one);
   REQUIRE(finding != nullptr);
   REQUIRE(finding->wall_b.has_value());
-  // Of 240 ops of 40 us no more than three quarters go, and at least their calls of 3 us.
-  CHECK(finding->wall_b->ms.high <= 0.75 * 240 * 0.040);
+  // Of 240 ops of 40 us no more than 85% go, and at least their calls of 3 us.
+  CHECK(finding->wall_b->ms.high <= 0.85 * 240 * 0.040);
   CHECK(finding->wall_b->ms.mid >= 240 * 0.003);
   CHECK(finding->wall_b->ms.low < finding->wall_b->ms.mid);
   // It is a fix for the time in which the GPU waits for launches.

@@ -114,7 +114,7 @@ TEST_CASE("two passes of a step whose results meet are one batch") {
   // The second of two passes: 64 ops of 40 us in each of 4 steps.
   const double passes_ms = 4 * 64 * 0.040;
   CHECK(finding.wall_a->ms.high <= 1.01 * passes_ms);
-  CHECK(finding.wall_a->ms.mid >= 0.8 * passes_ms);
+  CHECK(finding.wall_a->ms.mid >= 0.75 * passes_ms);
 }
 
 TEST_CASE("kernels of few blocks take no more for all passes than for one") {
