@@ -53,7 +53,7 @@ std::string LaterText(const findings::Analysis& analysis, const findings::Findin
   }
   return Say(phrases::impact::kAfter,
              {{"slower", AddsLaunches(analysis, finding)},
-              {"saving", AfterRange(analysis, *findings::BestWall(finding))},
+              {"saving", LikelyAfter(analysis, *findings::BestWall(finding))},
               {"per_unit", UnitPhrase(analysis)},
               {"place", PlaceOf(analysis, finding.shows_after)}});
 }
@@ -68,7 +68,7 @@ std::string WallSentence(const findings::Analysis& analysis, const findings::Fin
   }
   const bool later = !finding.shows_after.empty();
   return Say(phrases::impact::kWall,
-             {{"saving", AfterRange(analysis, *best)},
+             {{"saving", LikelyAfter(analysis, *best)},
               {"per_unit", UnitPhrase(analysis)},
               {"share", AfterShare(analysis, finding)},
               {"of_base", OfSavingBase(analysis)},

@@ -80,22 +80,6 @@ std::string LeverRows::WhyWide(const findings::Finding& finding) const {
              : " (upper bound)";
 }
 
-// "about 110 ms", of a range whose ends are far apart; else empty.
-std::string Expected(const findings::Analysis& analysis, const findings::Range& ms) {
-  constexpr double kApart = 1.4;   // the high end over the low one
-  constexpr double kAtEnd = 0.15;  // of the range: an end says it already
-  if (findings::IsWide(ms) || ms.high < kApart * ms.low) return "";
-  if (std::min(ms.high - ms.mid, ms.mid - ms.low) < kAtEnd * (ms.high - ms.low)) return "";
-  return fmt::format("about {}", EachMs(analysis, ms.mid));
-}
-
-// "about 110 ms (90.0 to 160 ms, 9.0% to 16.0%)", or "90.0 to 110 ms (9.0% to 11.0%)".
-std::string AfterText(const std::string& expected, const std::string& range,
-                      const std::string& share) {
-  return expected.empty() ? fmt::format("{} ({})", range, share)
-                          : fmt::format("{} ({}, {})", expected, range, share);
-}
-
 // Of communication that nothing hides: without it the host binds.
 bool LeverRows::HasJoint(const findings::Finding& finding) const {
   return TellsJoint(analysis_, finding) && findings::BestWall(finding) == nullptr &&
@@ -474,7 +458,9 @@ std::string FixTable(const findings::Analysis& analysis, const std::vector<FixRo
   if (analysis.wall.together_ms) {
     const std::string dash(kAbsentText);
     table.Row({dash, "All of the above", dash, dash,
-               fmt::format("{} ({})", TogetherRange(analysis), TogetherShare(analysis)), dash});
+               AfterText(Expected(analysis, TogetherMs(analysis)), TogetherRange(analysis),
+                         TogetherShare(analysis)),
+               dash});
   }
   std::string text = table.text() + "\n";
   if (AddUpToMore(analysis)) text += Say(phrases::base::kRowsAddUpToMore) + " ";

@@ -186,7 +186,7 @@ std::string Fair::FirstSentence() const {
             ? "at most " + EachMs(analysis_, BoundOfAction(finding, words.chosen == 'B'))
         : finding.one_off  ? Ms(OnceMs(finding)) + " once"
         : group.size() > 1 ? SumRange(analysis_, AfterOf(group))
-                           : AfterRange(analysis_, *best);
+                           : LikelyAfter(analysis_, *best);
     const bool less = best != nullptr && !finding.one_off && group.size() == 1 &&
                       best->after_others_ms < kAsAlone * best->ms.mid;
     std::string ranks;

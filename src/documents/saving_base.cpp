@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/number_text.h"
 #include "documents/base_text.h"
 #include "documents/markdown_text.h"
@@ -82,8 +84,28 @@ std::string OfSavingBase(const findings::Analysis& analysis) {
                                           {"one_time", steady}});
 }
 
+std::string Expected(const findings::Analysis& analysis, const findings::Range& ms) {
+  constexpr double kApart = 1.4;   // the high end over the low one
+  constexpr double kAtEnd = 0.15;  // of the range: an end says it already
+  if (findings::IsWide(ms) || ms.high < kApart * ms.low) return "";
+  if (std::min(ms.high - ms.mid, ms.mid - ms.low) < kAtEnd * (ms.high - ms.low)) return "";
+  return fmt::format("about {}", EachMs(analysis, ms.mid));
+}
+
+std::string AfterText(const std::string& expected, const std::string& range,
+                      const std::string& share) {
+  return expected.empty() ? fmt::format("{} ({})", range, share)
+                          : fmt::format("{} ({}, {})", expected, range, share);
+}
+
 std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving) {
   return EachRange(analysis, findings::AfterOthers(saving));
+}
+
+std::string LikelyAfter(const findings::Analysis& analysis, const findings::WallSaving& saving) {
+  const std::string expected = Expected(analysis, findings::AfterOthers(saving));
+  const std::string range = AfterRange(analysis, saving);
+  return expected.empty() ? range : fmt::format("{} ({})", expected, range);
 }
 
 std::string AfterShare(const findings::Analysis& analysis, const findings::Finding& finding) {
@@ -131,11 +153,14 @@ std::string TogetherSentence(const findings::Analysis& analysis) {
       std::any_of(analysis.findings.begin(), analysis.findings.end(), [](const auto& finding) {
         return finding.bound_ms && findings::BestWall(finding) == nullptr;
       });
-  return Say(phrases::base::kTogether, {{"bounded", bounded},
-                                        {"saving", TogetherRange(analysis)},
-                                        {"per_unit", UnitPhrase(analysis)},
-                                        {"share", TogetherShare(analysis)},
-                                        {"of_base", OfSavingBase(analysis)}});
+  const std::string expected = Expected(analysis, TogetherMs(analysis));
+  const std::string range = TogetherRange(analysis);
+  return Say(phrases::base::kTogether,
+             {{"bounded", bounded},
+              {"saving", expected.empty() ? range : fmt::format("{} ({})", expected, range)},
+              {"per_unit", UnitPhrase(analysis)},
+              {"share", TogetherShare(analysis)},
+              {"of_base", OfSavingBase(analysis)}});
 }
 
 }  // namespace jarvis::documents

@@ -27,6 +27,13 @@ std::string OfSavingBase(const findings::Analysis& analysis);
 // What a way out saves once those ranked before it are done (findings::AfterOthers), as text ("32.1
 // to 62.6 ms") and as its share of what savings are of ("36.7% to 71.6%").
 std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving);
+// With what of it is expected, "about 45.0 ms (32.1 to 62.6 ms)", where that is at neither end.
+std::string LikelyAfter(const findings::Analysis& analysis, const findings::WallSaving& saving);
+// "about 110 ms", of a range whose ends are far apart; else empty.
+std::string Expected(const findings::Analysis& analysis, const findings::Range& ms);
+// "about 110 ms (90.0 to 160 ms, 9.0% to 16.0%)", or "90.0 to 110 ms (9.0% to 11.0%)".
+std::string AfterText(const std::string& expected, const std::string& range,
+                      const std::string& share);
 // REQUIRES: the finding has a saving.
 std::string AfterShare(const findings::Analysis& analysis, const findings::Finding& finding);
 

@@ -491,6 +491,20 @@ TEST_CASE("ways out of waits are those that the idle time is behind, the most of
         Advices{Advice::kReadBackOnce, Advice::kFixedShapes, Advice::kBuildOnDevice});
   const std::vector<Remedy> told = WaysForWaits({sent, index});
   CHECK(std::get<std::string>(told.front().facts.front().value) == "`aten::to`");
+  // What stands in a package is told after what its user can change, however long it is.
+  HostPlace library = index;
+  library.code = "torch_geometric/utils/loop.py(585): add_remaining_self_loops";
+  CHECK(advice({library, item}) == Advices{Advice::kAvoidScalars, Advice::kFixedShapes});
+  HostPlace own = index;
+  own.code = "train.py(58): step";
+  CHECK(advice({own, item}) == Advices{Advice::kFixedShapes, Advice::kAvoidScalars});
+  const std::vector<Remedy> inside = WaysForWaits({library, item});
+  CHECK(std::get<std::string>(inside.back().facts.front().value) ==
+        "`aten::index` inside `torch_geometric`");
+  // A scalar read that hardly costs anything does not go before it.
+  HostPlace small = item;
+  small.idle_ms = 0.1;
+  CHECK(advice({library, small}) == Advices{Advice::kFixedShapes});
 }
 
 TEST_CASE("a scalar of fp64 is no cast, and neither is a mask") {

@@ -305,6 +305,38 @@ bool IsLibraryFrame(std::string_view name) {
                      [&](std::string_view library) { return name.starts_with(library); });
 }
 
+// The package whose code a line lies in, which its users do not change; empty: none that is known.
+std::string_view PackageOf(std::string_view line) {
+  constexpr std::string_view kPackages[] = {"torch_geometric",
+                                            "torchvision",
+                                            "torchaudio",
+                                            "torchmetrics",
+                                            "transformers",
+                                            "diffusers",
+                                            "accelerate",
+                                            "deepspeed",
+                                            "lightning",
+                                            "timm",
+                                            "dgl",
+                                            "peft",
+                                            "trl",
+                                            "mmcv",
+                                            "mmdet",
+                                            "detectron2",
+                                            "ultralytics",
+                                            "xformers",
+                                            "flash_attn",
+                                            "numpy",
+                                            "scipy",
+                                            "sklearn",
+                                            "pandas"};
+  const auto* const found =
+      std::find_if(std::begin(kPackages), std::end(kPackages), [&](std::string_view package) {
+        return line.starts_with(package) && line.substr(package.size()).starts_with("/");
+      });
+  return found == std::end(kPackages) ? std::string_view() : *found;
+}
+
 // NumPy's own work on whole arrays, which torch has as well, on the GPU: its method; empty: other
 // work.
 std::string_view ArrayOp(std::string_view name) {
@@ -400,6 +432,7 @@ std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
     Advice advice;
     double idle_ms = 0;
     std::vector<std::string> names = {};  // the one that waits most first
+    double own_ms = 0;                    // of it in code that the user can change
   };
   // What is read back, then what is sent.
   Way ways[] = {{Advice::kAvoidScalars},  {Advice::kFixedShapes}, {Advice::kReadBackOnce},
@@ -410,21 +443,27 @@ std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
     if (place.wait == WaitKind::kOther) continue;
     Way& way = ways[static_cast<std::size_t>(place.wait) - 1];
     way.idle_ms += place.idle_ms;
-    const std::string name = "`" + place.name.substr(0, place.name.find(" (")) + "`";
+    const std::string_view package = PackageOf(place.code);
+    if (package.empty()) way.own_ms += place.idle_ms;
+    std::string name = "`" + place.name.substr(0, place.name.find(" (")) + "`";
+    if (!package.empty()) name += fmt::format(" inside `{}`", package);
     if (std::find(way.names.begin(), way.names.end(), name) == way.names.end())
       way.names.push_back(name);
   }
   const double read_ms =
       ways[0].idle_ms + ways[1].idle_ms + ways[2].idle_ms + ways[4].idle_ms + ways[5].idle_ms;
+  const double least_ms = limits::kWaitWayShare / 100 * all_ms;
   const bool sent_first = ways[3].idle_ms > read_ms;
   std::stable_sort(std::begin(ways), std::end(ways), [&](const Way& a, const Way& b) {
     const bool a_sent = a.advice == Advice::kBuildOnDevice;
     const bool b_sent = b.advice == Advice::kBuildOnDevice;
-    return a_sent != b_sent ? a_sent == sent_first : a.idle_ms > b.idle_ms;
+    if (a_sent != b_sent) return a_sent == sent_first;
+    const bool a_own = a.own_ms >= least_ms, b_own = b.own_ms >= least_ms;
+    return a_own != b_own ? a_own : a.idle_ms > b.idle_ms;
   });
   std::vector<Remedy> out;
   for (const Way& way : ways) {
-    if (way.idle_ms <= 0 || way.idle_ms < limits::kWaitWayShare / 100 * all_ms) continue;
+    if (way.idle_ms <= 0 || way.idle_ms < least_ms) continue;
     constexpr std::size_t kNamed = 4;  // a longer list says no more
     const std::span<const std::string> names(way.names);
     std::string waits =

@@ -87,10 +87,12 @@ class GroundMaker {
   // Where the GPU may set the pace without the profiler, or other ranks, which it slows as well,
   // nobody knows what is left of a saving in the middle.
   bool MiddleIsSure() const {
-    constexpr double kRanks = 0.05;  // of the unit
+    constexpr double kRanks = 0.05;    // of the unit
+    constexpr double kClearly = 1.15;  // times what the GPU needs, however dear recording was
     const WallBase& wall = out_.wall;
     const double exposed_ms = static_cast<double>(base_.balance.exposed_comm_ns) / 1e6;
-    return TellsUnrecorded(wall) && !GpuBindsUnrecorded(wall) && exposed_ms < kRanks * wall.wall_ms;
+    return TellsUnrecorded(wall) && wall.unrecorded_ms->low > kClearly * wall.gpu_floor_ms &&
+           exposed_ms < kRanks * wall.wall_ms;
   }
 
   // Without what the profiler cost: middles of what it may have been.
