@@ -466,9 +466,10 @@ std::optional<double> BatchTimes(const findings::Analysis& analysis) {
   if (!inference || !wall.known || wall.gpu_floor_ms <= 0) return {};
   if (analysis.base.Percent(busy_ms) >= kBusyMax) return {};
   // What recording cost the host is no room for a larger batch.
-  const double recorded_ms = wall.host_floor_ms;
-  const double host_ms =
-      wall.unrecorded_ms ? std::min(recorded_ms, wall.unrecorded_ms->low) : recorded_ms;
+  const double floor_ms = wall.host_floor_ms;
+  const double host_ms = wall.unrecorded_ms && !wall.of_unrecorded
+                             ? std::min(floor_ms, wall.unrecorded_ms->low)
+                             : floor_ms;
   constexpr double kTimesLeast = 2;
   if (host_ms < kTimesLeast * wall.gpu_floor_ms) return {};
   return host_ms / wall.gpu_floor_ms;

@@ -45,7 +45,9 @@ std::string RangeShare(const findings::Analysis& analysis, const findings::Range
   };
   const double low = share(ms.low, of.low, of.low);
   const double high = share(ms.high, of.high, of.high - left_ms);
-  return low_end ? Pct(std::min(low, high)) + " to " + Pct(std::max(low, high)) : Pct(high);
+  if (!low_end) return Pct(high);
+  const std::string least = Pct(std::min(low, high)), most = Pct(std::max(low, high));
+  return least == most ? most : least + " to " + most;
 }
 
 }  // namespace
