@@ -15,11 +15,11 @@
 // host's caches. By the shortest, it is half of the 5th percentile of what lies beside an edge, and
 // nothing of what lies in a call, as a driver needs as long for the shortest of them. On eight
 // host-bound workloads that were measured with and without the profiler (PyTorch 2.11, CUDA 13,
-// H200, a slow virtual host) the cost was 0.7 to 1.25 of what the usual stretches say on six, 0.4 on
-// one that launches tens of thousands of kernels from a library's loop, and 1.5 on one with Python
-// frames: the upper end is 1.25 of it, of no stretch more than it lasts, and 0.85 are expected. No
-// event is charged with more than recorders were ever measured to cost (an op 4 us, a frame 2, a call
-// 12): where stretches are longer, the program works in them.
+// H200, a slow virtual host) the cost was 0.7 to 1.25 of what the usual stretches say on six, 0.4
+// on one that launches tens of thousands of kernels from a library's loop, and 1.5 on one with
+// Python frames: the upper end is 1.25 of it, of no stretch more than it lasts, and 0.85 are
+// expected. No event is charged with more than recorders were ever measured to cost (an op 4 us, a
+// frame 2, a call 12): where stretches are longer, the program works in them.
 #pragma once
 
 #include <cstdint>

@@ -61,8 +61,8 @@ Range Within(const Range& ms, const Range& most);
 bool SparesHost(const Finding& finding);
 // Whether without what recording may have cost the GPU sets the pace.
 bool GpuBindsUnrecorded(const WallBase& wall);
-// Whether recording may have made the unit longer by much, so that shares are of what it is without.
-// Where the profiler's pauses are told, savings are without them.
+// Whether recording may have made the unit longer by much, so that shares are of what it is
+// without. Where the profiler's pauses are told, savings are without them.
 bool TellsUnrecorded(const WallBase& wall);
 // What can be saved at most where so much GPU time goes: where recording matters, the unit without
 // what recording cost the host at least still waits for the rest of the GPU's own work.
