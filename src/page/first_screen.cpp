@@ -71,11 +71,15 @@ std::string LeverBar(double whole, const LeftOver& before, const LeftOver& after
 // The first fixes, with what each leaves of the step as a bar.
 std::string Levers(const findings::Analysis& analysis,
                    const std::vector<documents::FixRow>& fixes) {
-  const double whole = analysis.wall.wall_ms + analysis.wall.first_calls_ms;
+  const findings::WallBase& wall = analysis.wall;
+  const double once = wall.first_calls_ms;
+  // Each end of what savings are of has its own: what is saved at least goes off the shortest unit.
+  const bool ends = wall.of_unrecorded;
+  const double whole = (ends ? wall.unrecorded_ms->high : wall.wall_ms) + once;
   // The first few cannot save more than all of them.
   const double floor =
-      analysis.wall.together_ms ? std::max(0.0, whole - documents::TogetherMs(analysis).high) : 0;
-  LeftOver left{whole, whole};
+      wall.together_ms && !ends ? std::max(0.0, whole - documents::TogetherMs(analysis).high) : 0;
+  LeftOver left{ends ? wall.unrecorded_ms->low + once : whole, whole};
   std::string items;
   std::size_t told = 0;
   for (const documents::FixRow& row : fixes) {
@@ -92,8 +96,8 @@ std::string Levers(const findings::Analysis& analysis,
       const findings::Range saves =
           row.findings.size() > 1 ? documents::AfterOf(row.findings) : findings::AfterOthers(*best);
       const LeftOver before = left;
-      left.low = std::max(floor, left.low - saves.high);
-      left.high = std::max(left.low, left.high - saves.low);
+      left.low = std::max(floor, left.low - (ends ? saves.low : saves.high));
+      left.high = std::max(left.low, left.high - (ends ? saves.high : saves.low));
       items += LeverBar(whole, before, left);
       items += fmt::format(
           "<span class=\"then\">{} then takes {}</span>", XmlText(analysis.base.unit),

@@ -107,7 +107,7 @@ BREAKS = [
      lambda text: text.replace("**Impact**: ", "More.\n\nMore.\n\nMore.\n\nMore.\n\n**Impact**: ", 1),
      "brevity", "brevity"),
     ("a saving is impossible",
-     lambda text: re.sub(r"(\*\*Impact\*\*: )Saves (up to )?[\d.]+( to [\d.]+)? ms", r"\1Saves 99999 ms",
+     lambda text: re.sub(r"(\*\*Impact\*\*: )Saves (up to |about )?[\d.]+( to [\d.]+)? ms", r"\1Saves 99999 ms",
                          text, count=1), "limits", "limits"),
     ("a placeholder stays",
      lambda text: text.replace("**Issue**: ", "**Issue**: <Brief Title> takes X ms. ", 1),

@@ -23,11 +23,11 @@ constexpr double kToldPart = 0.1;         // of the events, beside such stretche
 constexpr std::int64_t kPriceStretchMaxNs = 100'000;
 constexpr double kLeastShare = 0.05, kLeastPart = 0.5;
 constexpr double kMostShare = 0.5, kMostPart = 1;
-// No recorder was measured to cost more an event: where stretches are longer, the program works in
-// them.
-constexpr double kOpMostNs = 4000, kPythonMostNs = 2000, kCallMostNs = 12'000;
-// What the usual stretches say, with what the program's own work takes longer (event_prices.h).
-constexpr double kWithRest = 1.25;
+// Where stretches are longer than any recorder was measured to need, the program works in them.
+constexpr double kOpMostNs = 2200, kPythonMostNs = 1200, kCallMostNs = 12'000;
+// Of what the usual stretches say: what the cost is (event_prices.h), and of that the least and the
+// most.
+constexpr double kRecordCosts = 2.1, kCallCosts = 0.1, kLeastCost = 0.5, kMostCost = 1.8;
 
 // What an event's price is told under.
 enum class Recorded : std::uint8_t { kOp, kPython, kCall, kNone };
@@ -280,13 +280,11 @@ class Charger {
 
   std::optional<EventCost> CostOf(Recorded of) const {
     if (!spacings_.Known(of)) return std::nullopt;
-    const Price sum = WithRest(sums_[static_cast<std::size_t>(of)]);
+    const Price& sum = sums_[static_cast<std::size_t>(of)];
     const auto events = static_cast<double>(spacings_.EventsOf(of));
     return EventCost{spacings_.EventsOf(of), spacings_.SamplesOf(of), sum.least / events / 1000,
                      sum.most / events / 1000};
   }
-
-  static Price WithRest(Price price) { return {price.least, kWithRest * price.most}; }
 
   void Between(const RecordEdge& left, const RecordEdge& right) {
     if (left.of == Recorded::kNone) {
@@ -342,6 +340,8 @@ class Charger {
 
   void Charge(const RecordEdge& edge, std::int64_t begin, std::int64_t end, Price price) {
     if (price.most <= 0) return;
+    const double likely = (edge.of == Recorded::kCall ? kCallCosts : kRecordCosts) * price.most;
+    price = {std::min(price.least, kLeastCost * likely), kMostCost * likely};
     Price& sum = sums_[static_cast<std::size_t>(edge.of)];
     sum.least += price.least;
     sum.most += price.most;
@@ -349,6 +349,7 @@ class Charger {
     if (run_.high_ns <= 0) run_ = {events_[edge.event].track, begin, end, 0, 0};
     run_.end_ns = std::max(run_.end_ns, end);
     run_.low_ns += price.least;
+    run_.likely_ns += likely;
     run_.high_ns += price.most;
   }
 
@@ -356,9 +357,8 @@ class Charger {
     if (run_.high_ns > 0) {
       // Pieces are cut to whole nanoseconds, prices are not.
       const auto length = static_cast<double>(run_.end_ns - run_.begin_ns);
-      const Price price = WithRest({run_.low_ns, run_.high_ns});
-      run_.low_ns = std::min(price.least, length);
-      run_.high_ns = std::min(price.most, length);
+      for (double* one : {&run_.low_ns, &run_.likely_ns, &run_.high_ns})
+        *one = std::min(*one, length);
       if (run_.high_ns > 0) out_.stretches.push_back(run_);
     }
     run_ = {0, 0, 0, 0, 0};

@@ -9,17 +9,15 @@
 // than what a launch takes. All of it is read from the trace, as it grows with how slow the
 // host is and how much of each event is recorded.
 //
-// It is a range, as the program works in such stretches too. By the usual ones, each stretch is the
-// profiler's as far as the median of its kind goes: that is too much by the program's own work in
-// it, and too little by what records cost elsewhere, as they push the program's data out of the
-// host's caches. By the shortest, it is half of the 5th percentile of what lies beside an edge, and
-// nothing of what lies in a call, as a driver needs as long for the shortest of them. On eight
-// host-bound workloads that were measured with and without the profiler (PyTorch 2.11, CUDA 13,
-// H200, a slow virtual host) the cost was 0.7 to 1.25 of what the usual stretches say on six, 0.4
-// on one that launches tens of thousands of kernels from a library's loop, and 1.5 on one with
-// Python frames: the upper end is 1.25 of it, of no stretch more than it lasts, and 0.85 are
-// expected. No event is charged with more than recorders were ever measured to cost (an op 4 us, a
-// frame 2, a call 12): where stretches are longer, the program works in them.
+// It is a range, as the program works in such stretches too, and as records cost time elsewhere:
+// they push the program's data out of the host's caches. What it is was measured on eight
+// host-bound workloads with and without the profiler (PyTorch 2.11, CUDA 13, H200, a slow virtual
+// host; shapes recorded, two of them with Python frames): 2.1 times what the usual stretches
+// (median) beside the edges of ops and frames say, and a tenth of what those at calls say, gives
+// 0.6 to 1.3 of it, also where each is left out of the fit. So the cost is that, at most 1.8 times
+// that, and at least half of it, or half of the 5th percentile of the stretches where that is less.
+// No event is charged with more than any of these recorders cost: where stretches are longer, the
+// program works in them. None costs more than its stretch lasts.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@ struct HostCost {
   std::int64_t end_ns = 0;
   double low_ns = 0;  // at least so much of it is the cost; never more than the stretch
   double high_ns = 0;
-  // 0.85 of what is 1.25 at the most (event_prices.h); what is certain is all of it.
-  double expected_ns() const { return std::max(low_ns, 0.68 * high_ns); }
+  double likely_ns = 0;  // 0: not known better than as the middle of both
+  double expected_ns() const { return likely_ns > 0 ? likely_ns : (low_ns + high_ns) / 2; }
 };
 
 }  // namespace jarvis::analysis

@@ -345,7 +345,7 @@ std::vector<HostCost> FramePauses(const ProfilingCost& cost) {
   std::vector<HostCost> pauses;
   for (HostCost one : cost.stretches) {
     if (MsInside(cost.artefact, one.begin_ns, one.end_ns) <= 0) continue;
-    one.high_ns = one.low_ns;
+    one.high_ns = one.likely_ns = one.low_ns;
     pauses.push_back(one);
   }
   return pauses;

@@ -221,14 +221,14 @@ Result<WallGround> MakeGround(const session::LoadedTrace& trace, const Job& job)
   JV_ASSIGN(const auto first_calls, session::FirstCallsOf(trace, job));
   RecordingShare share;
   for (const analysis::HostCost& cost : profiling->stretches) {
-    analysis::HostCost most = cost, least = cost;
-    most.low_ns = cost.high_ns;
-    least.high_ns = cost.low_ns;
-    analysis::HostCost middle = cost;
-    middle.low_ns = middle.high_ns = cost.expected_ns();
-    share.middle.push_back(middle);
-    share.most.push_back(most);
-    share.least.push_back(least);
+    const auto sure = [&](double ns) {
+      analysis::HostCost one = cost;
+      one.low_ns = one.likely_ns = one.high_ns = ns;
+      return one;
+    };
+    share.most.push_back(sure(cost.high_ns));
+    share.middle.push_back(sure(cost.expected_ns()));
+    share.least.push_back(sure(cost.low_ns));
   }
   share.artefact = analysis::FramePauses(*profiling);
   share.first_calls = first_calls->intervals;
