@@ -89,7 +89,9 @@ std::string OfSavingBase(const findings::Analysis& analysis) {
 std::string Expected(const findings::Analysis& analysis, const findings::Range& ms) {
   constexpr double kApart = 1.4;   // the high end over the low one
   constexpr double kAtEnd = 0.15;  // of the range: an end says it already
-  if (findings::IsWide(ms) || ms.high < kApart * ms.low) return "";
+  // A low end of nothing may mean that the way out fails, or that recording may have cost so much.
+  if (findings::IsWide(ms) && !analysis.wall.of_unrecorded) return "";
+  if (ms.high < kApart * ms.low) return "";
   if (std::min(ms.high - ms.mid, ms.mid - ms.low) < kAtEnd * (ms.high - ms.low)) return "";
   return fmt::format("about {}", EachMs(analysis, ms.mid));
 }

@@ -123,8 +123,9 @@ TEST_CASE("events have a price, as a range, and stretches add up to it") {
   const ProfilingCost cost = CostOf(Load(text));
   REQUIRE(cost.python.has_value());
   CHECK(cost.python->events == 101);
-  // 0.3 us before each call, 0.2 us in each. At least half of what is there.
-  CHECK(cost.python->high_us == doctest::Approx(kMostOfRecords * (100 * 0.3 + 100 * 0.2) / 101));
+  // 0.3 us before each call, 0.2 us in each: all of it, as no stretch costs more than it lasts. At
+  // least half of what is there.
+  CHECK(cost.python->high_us == doctest::Approx((100 * 0.3 + 100 * 0.2) / 101));
   CHECK(cost.python->low_us == doctest::Approx((15 + 10) / 101.0));
   REQUIRE(cost.ops.has_value());
   CHECK(cost.ops->events == 120);
@@ -162,7 +163,7 @@ TEST_CASE("a call costs what is around it and at most what a launch takes; a slo
   REQUIRE(once.runtime.has_value());
   // 1 us from the op's begin to the call, 1.5 us in it, 1.5 us after it: nearly all is the
   // driver's.
-  CHECK(once.runtime->high_us == doctest::Approx(kMostOfCalls * (1 + 1.5 + 1.5)));
+  CHECK(once.runtime->high_us == doctest::Approx(kMostOfCalls * (1 + 1.5 + 1.5)).epsilon(0.01));
   CHECK(once.runtime->low_us < once.runtime->high_us);
   REQUIRE(once.ops.has_value());
   CHECK(once.ops->high_us == doctest::Approx(kMostOfRecords * 1).epsilon(0.01));
@@ -182,7 +183,7 @@ TEST_CASE("no event costs more than any recorder was measured to: the program wo
 TEST_CASE("the program's own work between ops, and waits, are not recording") {
   const ProfilingCost once = CostOf(Load(OpsThatLaunch(1, 0)));
   const ProfilingCost working = CostOf(Load(OpsThatLaunch(1, 5000)));
-  CHECK(working.high_ms == doctest::Approx(once.high_ms));
+  CHECK(working.high_ms == doctest::Approx(once.high_ms).epsilon(0.1));
   for (const HostCost& stretch : working.stretches)
     CHECK(stretch.end_ns - stretch.begin_ns < 50'000);
   // A wait of 300 us is a call more each, priced as a launch.

@@ -106,7 +106,7 @@ class PageFigures(unittest.TestCase):
         if not told:
             return
         # A low end that is next to nothing beside the high one is not told: "up to 2.9 ms".
-        for end in (1,) if of_all[0].startswith("up to") else (0, 1):
+        for end in (1,) if "up to" in of_all[0] else (0, 1):
             summed = sum(part[end] for part in parts)
             more = end == 1 and "The rows add up to more" in page
             if more:

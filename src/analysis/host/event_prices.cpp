@@ -342,12 +342,12 @@ class Charger {
     if (price.most <= 0) return;
     const double likely = (edge.of == Recorded::kCall ? kCallCosts : kRecordCosts) * price.most;
     price = {std::min(price.least, kLeastCost * likely), kMostCost * likely};
-    Price& sum = sums_[static_cast<std::size_t>(edge.of)];
-    sum.least += price.least;
-    sum.most += price.most;
     if (run_.high_ns > 0 && end - run_.begin_ns > kPriceStretchMaxNs) Flush();
     if (run_.high_ns <= 0) run_ = {events_[edge.event].track, begin, end, 0, 0};
     run_.end_ns = std::max(run_.end_ns, end);
+    Price& part = parts_[static_cast<std::size_t>(edge.of)];
+    part.least += price.least;
+    part.most += price.most;
     run_.low_ns += price.least;
     run_.likely_ns += likely;
     run_.high_ns += price.most;
@@ -357,11 +357,17 @@ class Charger {
     if (run_.high_ns > 0) {
       // Pieces are cut to whole nanoseconds, prices are not.
       const auto length = static_cast<double>(run_.end_ns - run_.begin_ns);
+      const auto fits = [&](double ns) { return ns > length ? length / ns : 1; };
+      for (std::size_t of = 0; of < kRecorded; ++of) {
+        sums_[of].least += parts_[of].least * fits(run_.low_ns);
+        sums_[of].most += parts_[of].most * fits(run_.high_ns);
+      }
       for (double* one : {&run_.low_ns, &run_.likely_ns, &run_.high_ns})
         *one = std::min(*one, length);
       if (run_.high_ns > 0) out_.stretches.push_back(run_);
     }
     run_ = {0, 0, 0, 0, 0};
+    parts_ = {};
   }
 
   const EventStore& events_;
@@ -371,6 +377,7 @@ class Charger {
   EdgePrices most_;
   std::unordered_map<StringId, Price> in_call_;
   std::array<Price, kRecorded> sums_;
+  std::array<Price, kRecorded> parts_;  // of the stretch at hand
   HostCost run_{0, 0, 0, 0, 0};
   EventPrices out_;
 };
