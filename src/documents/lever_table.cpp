@@ -122,9 +122,7 @@ FixRow LeverRows::Row(const findings::Finding& finding) const {
     row.alone = ShowsLater(finding)
                     ? "almost nothing"
                     : EachRange(analysis_, findings::BestWall(finding)->ms) + WhyWide(finding);
-    row.after = AfterText(Expected(analysis_, findings::AfterOthers(*best)),
-                          AfterRange(analysis_, *best), AfterShare(analysis_, finding)) +
-                ShowsAfter(analysis_, finding);
+    row.after = AfterCell(analysis_, finding) + ShowsAfter(analysis_, finding);
     row.paths = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
   } else if (finding.bound_ms) {
     const double bound_ms = BoundOfAction(finding, TakesPathB(finding));

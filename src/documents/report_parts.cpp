@@ -21,7 +21,6 @@
 #include "documents/time_parts.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/wall_classes.h"
-#include "findings/one/wall_plan.h"
 #include "session/trace_frames.h"
 
 namespace jarvis::documents {
@@ -301,9 +300,7 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
   }
   if (best != nullptr && finding.one_off) add("Saves once", Ms(OnceMs(finding)));
   if (best != nullptr && !finding.one_off) {
-    add("On top of the priorities above",
-        AfterText(Expected(analysis, findings::AfterOthers(*best)), AfterRange(analysis, *best),
-                  AfterShare(analysis, finding)));
+    add("On top of the priorities above", AfterCell(analysis, finding));
   }
   if (analysis.cpu) {
     for (auto& [title, value] : CpuFigures(finding))

@@ -123,6 +123,12 @@ std::string AfterShare(const findings::Analysis& analysis, const findings::Findi
   return RangeShare(analysis, ms, low_end, gpu_stays ? analysis.wall.gpu_own_ms : 0);
 }
 
+std::string AfterCell(const findings::Analysis& analysis, const findings::Finding& finding) {
+  const findings::WallSaving& best = *findings::BestWall(finding);
+  return AfterText(Expected(analysis, findings::AfterOthers(best)), AfterRange(analysis, best),
+                   AfterShare(analysis, finding));
+}
+
 std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms) {
   const findings::StepBase& base = analysis.base;
   if (ms.low == ms.high) return EachMs(analysis, ms.high);

@@ -37,6 +37,9 @@ std::string AfterText(const std::string& expected, const std::string& range,
 // REQUIRES: the finding has a saving.
 std::string AfterShare(const findings::Analysis& analysis, const findings::Finding& finding);
 
+// What a finding saves so, as a cell: AfterText. REQUIRES: it has a saving.
+std::string AfterCell(const findings::Analysis& analysis, const findings::Finding& finding);
+
 // Of a sum of savings, with the low end that its parts have, and its share.
 std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms);
 std::string SumShare(const findings::Analysis& analysis, const findings::Range& ms);
