@@ -28,7 +28,7 @@ struct GroundKey {
 struct RecordingShare {
   std::vector<analysis::HostCost> artefact;  // of the profiler, certain; may be empty
   // All that profiling may have cost: what the host would save is at least what it saves without
-  // it. What it cost for certain, and the middle of both.
+  // it. What it cost for certain, and what it is expected to have cost.
   std::vector<analysis::HostCost> most, least, middle;
   IntervalSet<std::int64_t> first_calls;  // host time that happens once
 };
