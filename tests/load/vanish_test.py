@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Clients that connect and vanish, at every point of an exchange and in every manner, in rounds.
-After each round the server has no thread, descriptor or call more than before the first, and from
-the third on no more memory."""
+After each round the server has no descriptor or call more than before the first, no round after
+round more threads, and from the third on no more memory."""
 
 import json
+import os
 import random
 import socket
 import struct
@@ -12,6 +13,9 @@ import time
 from load_support import META, Server, VERSION, head, is_sanitized, main, rss_mb, wait_for
 
 PATIENCE_S = 60
+# The pools start a thread when calls meet, up to this many: for quick calls one a processor and at
+# least four, for long ones two, each with as many again for clients of whom nothing runs.
+POOL_THREADS = 2 * (max(4, os.cpu_count()) + 2)
 
 
 def call(port, tool, arguments, token=False):
@@ -133,25 +137,29 @@ def measure(clients=60, rounds=4, seed=1):
         def stats():
             return watcher.call("stats").last["result"]["structuredContent"]
 
-        vanish(server, 5 * len(POINTS), rng)  # so that the threads for calls are there
+        vanish(server, 5 * len(POINTS), rng)  # so that most threads for calls are there
         assert wait_for(lambda: stats()["running"] == 0, PATIENCE_S)
-        threads, descriptors = settled(server)
+        first, descriptors = settled(server)
+        threads = [first]
         for number in range(rounds):
             most = max(most, vanish(server, clients, rng))
             assert wait_for(lambda: stats()["running"] == 0, PATIENCE_S), stats()
-            assert wait_for(lambda: server.threads() == threads, PATIENCE_S), (
-                number, server.threads(), threads)
             assert wait_for(lambda: server.descriptors() == descriptors, PATIENCE_S), (
                 number, server.descriptors(), descriptors)
+            assert wait_for(lambda: server.threads() <= first + POOL_THREADS, PATIENCE_S), (
+                number, server.threads(), first)
+            threads.append(settled(server)[0])
             memory.append(rss_mb(server.process.pid))
         assert stats()["completed"] == 0
         binary = server.process.args[0]
+    # Pools are full sometime; a leak goes on.
+    assert any(after <= before for before, after in zip(threads, threads[1:])), threads
     # A leak stays; a round's own peak does not.
     growth = min(memory[-3:]) - max(memory[:3])
     if not is_sanitized(binary):
         assert growth < 2, memory
     return {"clients_vanished": float(clients * rounds), "threads_most": float(most),
-            "threads_left": 0.0, "fds_left": 0.0, "rss_growth_mb": growth,
+            "threads_left": float(threads[-1] - first), "fds_left": 0.0, "rss_growth_mb": growth,
             "rss_mb": " ".join("%.1f" % mb for mb in memory)}
 
 
