@@ -230,12 +230,28 @@ const findings::Finding* HostLever(const std::vector<ActionGroup>& groups) {
   return nullptr;
 }
 
+// Of rows that spare the host the one that saves the most.
+const findings::Finding* LargestForHost(const std::vector<ActionGroup>& groups,
+                                        const findings::Finding& host) {
+  const auto saved_ms = [](const findings::Finding& finding) {
+    const findings::WallSaving* best = findings::BestWall(finding);
+    return best == nullptr || finding.one_off ? 0 : best->after_others_ms;
+  };
+  const findings::Finding* largest = &host;
+  for (const ActionGroup& group : groups) {
+    const findings::Finding& head = *group.front();
+    if (findings::SparesHost(head) && saved_ms(head) > saved_ms(*largest)) largest = &head;
+  }
+  return largest;
+}
+
 // The row that takes its saving: the first that is about most of its kernels, else the host's.
 const findings::Finding* InsteadOf(const findings::Analysis& analysis,
                                    const std::vector<ActionGroup>& groups,
                                    const findings::Finding& host,
                                    const findings::Finding& finding) {
-  if (findings::SparesHost(finding) || LeavesGpu(host)) return &host;
+  if (LeavesGpu(host)) return &host;
+  if (findings::SparesHost(finding)) return LargestForHost(groups, host);
   const std::vector<trace::EventIndex> own = analysis.WorkOf(finding);
   for (const ActionGroup& group : groups) {
     std::vector<trace::EventIndex> same, others = analysis.WorkOf(*group.front());

@@ -64,11 +64,8 @@ class LimitFinder {
 
   void OfFinding(const Finding& finding) {
     const int rank = finding.global_rank;
-    if (IsOf(finding, {Pattern::kRepeatedPass})) {
-      Add(Say(phrases::limits::kRepeatedPass, {{"rank", rank}}));
-    } else if (IsOf(finding, {Pattern::kRecompute})) {
-      Add(Say(phrases::limits::kRecompute, {{"rank", rank}}));
-    } else if (finding.rule && findings::Info(*finding.rule).inexact) {
+    LeftOpen(finding);
+    if (finding.rule && findings::Info(*finding.rule).inexact) {
       accuracy_.push_back(
           Say(phrases::limits::kAccuracy, {{"rank", rank}, {"training", IsTraining()}}));
     } else if (IsOf(finding, {Pattern::kSlowAttentionKernel, Pattern::kBelowLargeProducts,
@@ -76,14 +73,37 @@ class LimitFinder {
       UntriedKernel(finding);
     }
     if (findings::PadsInputs(finding)) Add(Say(phrases::limits::kSpreadOfSizes, {{"rank", rank}}));
-    if (IsAdvised(finding, Advice::kKeepGraphWhole))
-      Add(Say(phrases::limits::kOtherBranch, {{"rank", rank}}));
+    if (finding.host != nullptr && finding.host->rounds > 0) {
+      Add(Say(phrases::limits::kRounds, {{"rank", rank},
+                                         {"rounds", EachCalls(in_, finding.host->rounds)},
+                                         {"unit", in_.base.unit}}));
+    }
     const bool input = finding.host != nullptr && IsAdvised(finding, Advice::kPrepareAhead);
     if (input && in_.base.count == 1) {
       const std::string& unit = in_.base.unit;
       Add(Say(
           phrases::limits::kSingleUnit,
           {{"rank", rank}, {"unit", unit == "recording" ? Say(phrases::limits::kRequest) : unit}}));
+    }
+  }
+
+  // What the catalogue says of the fix, else of the first of its actions of which it says anything.
+  void LeftOpen(const Finding& finding) {
+    const auto say = [&](const std::string& open, const std::string& record) {
+      if (open.empty()) return false;
+      Add(Say(phrases::limits::kOpen,
+              {{"rank", finding.global_rank}, {"open", open}, {"record", record}}));
+      return true;
+    };
+    if (finding.rule) {
+      const levers::RuleRow* row = in_.Texts().RuleOf(*finding.rule);
+      if (row != nullptr && say(row->open, row->record)) return;
+    }
+    for (const auto* path : {&finding.path_a, &finding.path_b}) {
+      for (const findings::Remedy& remedy : *path) {
+        const levers::AdviceInfo& info = in_.Texts().Of(remedy.advice);
+        if (say(info.open, info.record)) return;
+      }
     }
   }
 

@@ -34,8 +34,10 @@ std::string TooLittleSentence(const findings::Analysis& analysis) {
   if (!analysis.too_little) return {};
   const findings::TooLittle& found = *analysis.too_little;
   std::vector<std::string> calls;
+  constexpr double kTold = 0.05;  // of all
   for (std::size_t i = 0; i < std::min(kStartCallsNamed, found.calls.size()); ++i) {
     const findings::OnceCall& call = found.calls[i];
+    if (i > 0 && call.ms < kTold * found.start_up_ms) break;
     calls.push_back(Say(phrases::start::kCall,
                         {{"name", Code(call.name, 60)},
                          {"time", Ms(call.ms)},

@@ -142,6 +142,8 @@ class FixReader {
                                                  {"excluded", &row.excluded},
                                                  {"target", &row.target},
                                                  {"source", &row.source},
+                                                 {"open", &row.open},
+                                                 {"record", &row.record},
                                                  {"action_a", &row.action_a.key},
                                                  {"action_b", &row.action_b.key},
                                                  {"part_of_a", &row.action_a.part_of},
@@ -154,8 +156,10 @@ class FixReader {
         line.pattern = static_cast<Pattern>(out->patterns_.size());
       } else if (key == "elsewhere") {
         JV_TRY(TakeElsewhere(at, value, false, &row.elsewhere));
-      } else if (key == "notable" || key == "inexact") {
-        bool& flag = key == "notable" ? info.notable : info.inexact;
+      } else if (key == "notable" || key == "inexact" || key == "own_kernel") {
+        bool& flag = key == "notable"   ? info.notable
+                     : key == "inexact" ? info.inexact
+                                        : info.own_kernel;
         if (value.get(flag) != simdjson::SUCCESS) return at.Bad(key, "true or false");
       } else if (key == "order" || key == "section") {
         if (value.get(order) != simdjson::SUCCESS || order < 0 || order > 1'000'000)
@@ -194,10 +198,9 @@ class FixReader {
     AdviceInfo info;
     std::string path;
     const std::initializer_list<TextKey> keys = {
-        {"id", &info.key, true},       {"path", &path, true},
-        {"what", &info.what, true},    {"why", &info.why},
-        {"action", &info.action.key},  {"part_of", &info.action.part_of},
-        {"framework", &info.framework}};
+        {"id", &info.key, true}, {"path", &path, true},        {"what", &info.what, true},
+        {"why", &info.why},      {"action", &info.action.key}, {"part_of", &info.action.part_of},
+        {"open", &info.open},    {"record", &info.record},     {"framework", &info.framework}};
     for (const auto [key, value] : fields) {
       if (key == "elsewhere") {
         JV_TRY(TakeElsewhere(at, value, true, &info.elsewhere));
@@ -242,6 +245,7 @@ class FixReader {
       const Elsewhere other = there(row);
       row.path_a = other.path_a;
       row.path_b = other.path_b;
+      row.open = row.record = {};
       row.action_a.facts = ShortFormFacts(row.path_a);
       row.action_b.facts = ShortFormFacts(row.path_b);
     }
@@ -250,6 +254,7 @@ class FixReader {
       const Elsewhere other = there(info);
       info.what = other.what;
       if (!other.why.empty()) info.why = other.why;
+      info.open = info.record = {};
       info.action.facts = ShortFormFacts(info.what);
     }
     return out;

@@ -32,6 +32,7 @@ struct PatternInfo {
   std::string what;      // half a sentence without numbers
   bool notable = false;  // makes an op of any share Medium
   bool inexact = false;  // computes with fewer bits: whether results stay good enough is not known
+  bool own_kernel = false;  // somebody has to write a kernel, which may turn out no faster
   // Of several that are found at once the smallest is named first.
   int order = std::numeric_limits<int>::max();
   int section = 0;  // its place in docs/rules.md; 0: as `order` says
@@ -67,6 +68,8 @@ struct RuleRow {
   std::string excluded;  // where it does not hold
   std::string target;
   std::string source;  // of the target
+  std::string open;    // what decides whether it pays and no trace shows: a clause, "whether ..."
+  std::string record;  // what to record next to know it, a clause; may be empty
   Action action_a;
   Action action_b;
 };
@@ -96,6 +99,7 @@ struct AdviceInfo {
   std::string why;   // what it helps by, in half a sentence; may be empty
   Path path = Path::kA;
   double most = 1;  // of the time that it is about: what can go at most
+  std::string open, record;  // as of a fix
   Action action;
   std::string framework;  // as of a fix
   std::vector<Elsewhere> elsewhere;

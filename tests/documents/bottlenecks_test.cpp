@@ -221,8 +221,17 @@ TEST_CASE("limits: what the first recommendations hang on, each by its kind") {
   auto limits = RecommendationLimits(analysis);
   REQUIRE(limits.size() == 1);
   CHECK(limits[0].find("the passes get the same input") != std::string::npos);
+  CHECK(limits[0].starts_with("Priority 1 depends on what no trace shows: whether"));
+  CHECK(limits[0].ends_with("Record next: a hash and the shape of each pass's inputs."));
   analysis.findings[0].rule = findings::Pattern::kSumOfOne;
   CHECK(RecommendationLimits(analysis).empty());
+  // An action may have such a condition, too.
+  analysis.findings[0].rule.reset();
+  analysis.findings[0].path_b = {{findings::Advice::kLoaderWorkers, {}, {}}};
+  limits = RecommendationLimits(analysis);
+  REQUIRE(limits.size() == 1);
+  CHECK(limits[0].find("CPU cores are free for workers") != std::string::npos);
+  analysis.findings[0].path_b.clear();
   // What saves next to nothing limits nothing.
   analysis.findings = {Lever({"gemm.1"}, findings::Pattern::kRepeatedPass, 2)};
   CHECK(RecommendationLimits(analysis).empty());

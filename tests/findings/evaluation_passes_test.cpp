@@ -58,6 +58,12 @@ class TrainingScript {
     text_.Memcpy("Memcpy DtoH (Device -> Pageable)", at_ - 20, 3, id_, 7, "\"bytes\":2048");
     return *this;
   }
+  TrainingScript& Wait() {
+    ++id_;
+    text_.Op("aten::item", at_, 30).Runtime("cudaStreamSynchronize", at_ + 5, 20, id_);
+    at_ += 40;
+    return *this;
+  }
   TrainingScript& EndStep() {
     text_.Annotation(fmt::format("ProfilerStep#{}", step_++), begin_, at_ - begin_);
     at_ += 10;
@@ -124,6 +130,23 @@ TEST_CASE("a pass behind the optimizer for figures is evaluation in each step") 
   const double pass_ms = 4 * 6 * 0.040;
   CHECK(finding->wall_a->ms.high <= 0.91 * pass_ms);
   CHECK(finding->wall_a->ms.mid >= 0.7 * pass_ms);
+}
+
+TEST_CASE("waits of an evaluation go with it, but those of one in ten") {
+  const Analyzed one = TrainedSteps([](TrainingScript& script, int) {
+    script.Forward().Backward().Optimizer();
+    const double from = script.now();
+    script.Pass().Read().Wait().Wait().Wait().Frame("train.py(7): test", from).Wait();
+  });
+  const Finding* finding = EvaluationOf(one);
+  REQUIRE(finding != nullptr);
+  const auto& exact = finding->change_a->exact;
+  const auto waits = std::ranges::find_if(exact, [](const analysis::Change& change) {
+    return std::holds_alternative<analysis::RemoveWaits>(change);
+  });
+  REQUIRE(waits != exact.end());
+  // Of 4 x 3 inside of it; the fourth of a step is behind it.
+  CHECK(std::get<analysis::RemoveWaits>(*waits).calls.size() == 10);
 }
 
 TEST_CASE("another batch, and a pass with autograd on, are evaluation as well") {

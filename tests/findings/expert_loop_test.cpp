@@ -77,13 +77,18 @@ TEST_CASE("rounds over each expert's own rows are one grouped GEMM") {
   CHECK(finding->wall_a->ms.high <= loops_ms);
   CHECK(finding->wall_a->ms.high >= 0.5 * loops_ms);
   CHECK(&one.analysis.findings.front() == finding);
+  const Workload& workload = one.analysis.workload;
+  CHECK(workload[WorkloadPart::kFamily].value.starts_with("mixture-of-experts"));
+  CHECK(workload[WorkloadPart::kExperts].value == "8");
 }
 
 TEST_CASE("layers, equal rows and loops without a gate are no loops over experts") {
   // Layers: every round has all rows.
   ExpertScript layers;
   layers.Op("aten::topk").Experts(std::vector<int>(16, 1024));
-  CHECK(LoopOf(layers.Run()) == nullptr);
+  const Analyzed dense = layers.Run();
+  CHECK(LoopOf(dense) == nullptr);
+  CHECK_FALSE(dense.analysis.workload[WorkloadPart::kFamily].value.starts_with("mixture"));
   // Inputs of several lengths, one after the other: nothing was routed.
   ExpertScript inputs;
   for (const int m : {120, 140, 90, 160, 130, 128})

@@ -84,6 +84,44 @@ TEST_CASE("equal steps, and steps in which few sizes differ, need no padding") {
   }
 }
 
+// Steps as above of another size each, in which every `apart`-th op makes sizes of values, from the
+// op `from` on; in a module's call, if one is given.
+Analyzed MakeSizes(int apart, int from, const std::string& module) {
+  TraceText text = FitSteps([](int step, int) { return 64 + 10 * step; });
+  int id = 100'000;
+  for (int step = 0; step < kFitSteps; ++step) {
+    const double begin = 3200.0 * step;
+    for (int op = from; op < kFitOps; op += apart) {
+      const double at = begin + 51 + 50.0 * op;
+      ++id;
+      text.Op("aten::nonzero", at, 8).Runtime("cudaLaunchKernel", at + 1, 2, id);
+      text.Kernel("select", at + 4, 2, id);
+    }
+    if (!module.empty())
+      text.Python("nn.Module: " + module, begin + 5, 3150)
+          .Python("nn.Module: Net_0", begin + 2, 3180);
+  }
+  return Analyze(text);
+}
+
+TEST_CASE("where values make sizes inside the model, padding its inputs fixes nothing") {
+  const Analyzed made = MakeSizes(6, 3, "");
+  const Finding* finding = LateLaunches(made);
+  REQUIRE(finding != nullptr);
+  REQUIRE_FALSE(finding->path_a.empty());
+  CHECK(GraphOf(*finding) == nullptr);
+  CHECK(HasFact(finding->path_a.front(), "fixed"));
+  CHECK_FALSE(HasFact(finding->path_a.front(), "pad"));
+  CHECK(finding->wall_a.has_value());
+  CHECK_FALSE(finding->wall_b.has_value());
+  // A few, and those that take the results apart at the end, are no part of the model.
+  for (const Analyzed& other : {MakeSizes(25, 3, ""), MakeSizes(2, 47, "")}) {
+    REQUIRE(LateLaunches(other) != nullptr);
+    REQUIRE(GraphOf(*LateLaunches(other)) != nullptr);
+    CHECK(HasFact(*GraphOf(*LateLaunches(other)), "pad"));
+  }
+}
+
 // One op a step that launches `launches` kernels itself.
 TraceText LibraryCalls(int launches) {
   TraceText text;

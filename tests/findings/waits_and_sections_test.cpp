@@ -47,6 +47,40 @@ TEST_CASE("waits of one loop are told as its rounds") {
   CHECK(of_places == cause.count);
 }
 
+// Thirty rounds of `kernels` kernels and two waits each.
+Analyzed RoundsThatCompute(int kernels) {
+  TraceText text;
+  int id = 0;
+  for (int round = 0; round < 30; ++round) {
+    const double at = 600.0 * round;
+    for (int k = 0; k < kernels; ++k)
+      text.OpWithKernel("aten::eq", at + 30 * k, 10, "k", at + 30 * k + 12, 5, ++id);
+    const char* kReads[] = {"aten::is_nonzero", "aten::nonzero"};
+    for (int read = 0; read < 2; ++read) {
+      const double from = at + 300 + 120 * read;
+      text.OpWithKernel("aten::mm", from, 10, "k", from + 12, 80, ++id);
+      text.Op(kReads[read], from + 14, 82)
+          .Runtime("cudaStreamSynchronize", from + 15, 80, 9000 + id);
+    }
+  }
+  text.Annotation("ProfilerStep#1", 0, 600.0 * 30);
+  return Analyze(text);
+}
+
+TEST_CASE("rounds that compute are done at once, rounds that read alone are read back once") {
+  const auto first = [](const Analyzed& one) {
+    const Finding* finding = one.Find("cpu_idle", "synchronisation");
+    REQUIRE(finding != nullptr);
+    REQUIRE_FALSE(finding->path_a.empty());
+    return finding->path_a.front().advice;
+  };
+  CHECK(first(RoundsThatCompute(6)) == Advice::kLoopAtOnce);
+  const char* kLoop[] = {"aten::item", "aten::nonzero", "aten::to"};
+  CHECK(first(Waits([&](int i) { return kLoop[i % 3]; })) != Advice::kLoopAtOnce);
+  // One place that waits again and again is told by its name.
+  CHECK(first(Waits([](int) { return "aten::item"; })) != Advice::kLoopAtOnce);
+}
+
 TEST_CASE("waits of one place, and waits in no order, are no loop") {
   CHECK(CauseOf(Waits([](int) { return "aten::item"; }), "synchronisation").rounds == 0);
   // One place after the other, and an order that does not repeat.

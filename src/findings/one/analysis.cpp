@@ -20,6 +20,7 @@
 #include "findings/one/embedding_causes.h"
 #include "findings/one/epilogue_causes.h"
 #include "findings/one/estimates.h"
+#include "findings/one/expert_loop.h"
 #include "findings/one/finding_places.h"
 #include "findings/one/framework_fit.h"
 #include "findings/one/fusion_finder.h"
@@ -143,12 +144,12 @@ class Analyzer {
   // What no operation and no pair of neighbours shows.
   void Structures(const Calls& calls) {
     structures_ = FindStructures(calls, out_.context, &out_.categories, &out_.fusion);
-    for (Finding& finding : FindingsByKernel(calls))
-      structures_.push_back(std::move(finding));
+    std::ranges::move(FindingsByKernel(calls), std::back_inserter(structures_));
     if (auto dense = FindDenseExperts(calls, out_.categories))
       structures_.push_back(std::move(*dense));
     for (Finding& finding : FindSameWork(calls, *frames_->kinds, out_.categories))
       structures_.push_back(std::move(finding));
+    TellExpertLoops(structures_, &out_.workload);
   }
 
   // The operations, and beside them what the trace alone tells: neither needs the other.

@@ -49,9 +49,17 @@ std::vector<analysis::LoneKind> KindsOf(const session::LoadedTrace& trace) {
 
 std::optional<double> WaitingMs(const session::LoadedTrace& trace) {
   std::int64_t waiting_ns = 0;
-  for (const analysis::LoneKind& kind : KindsOf(trace)) {
-    if (MovesEqually(kind) && IsSpread(kind))
-      waiting_ns += kind.total_ns - kind.calls * kind.shortest_ns;
+  const std::vector<analysis::LoneKind> kinds = KindsOf(trace);
+  const auto waits = [](const analysis::LoneKind& kind) {
+    return MovesEqually(kind) && IsSpread(kind);
+  };
+  for (const analysis::LoneKind& kind : kinds) {
+    // Where one way of an exchange waits for late ranks, so does the other.
+    const bool both =
+        MovesEqually(kind) && std::ranges::any_of(kinds, [&](const analysis::LoneKind& other) {
+          return other.family == kind.family && waits(other);
+        });
+    if (both) waiting_ns += kind.total_ns - kind.calls * kind.shortest_ns;
   }
   if (waiting_ns <= 0) return std::nullopt;
   return static_cast<double>(waiting_ns) / 1e6;

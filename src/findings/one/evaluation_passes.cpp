@@ -218,12 +218,18 @@ void FindEvaluationPasses(const Calls& calls, const WorkContext& context,
   }
   constexpr double kLeft = 1.0 / static_cast<double>(kEvery);
   std::vector<EventIndex> gpu = found.gpu;
+  // Of the waits inside, those of one evaluation in ten stay.
+  analysis::HostNames names(calls.events());
+  std::vector<EventIndex> waits = WaitsInside(calls.trace, found.stretches, &names);
+  std::int64_t at = 0;
+  std::erase_if(waits, [&](EventIndex) { return at++ % kEvery == 0; });
   Finding f =
       StructureFinding(calls, Pattern::kEvaluationPasses, "Evaluation",
                        "the forward pass behind the optimizer", std::move(found.gpu), {0, 0, 0},
                        {{}, "a tenth of it", "time in this trace"}, std::move(facts));
   f.change_a->exact = {analysis::ScaleHost{std::move(found.stretches), kLeft, true},
                        analysis::ScaleGpu{std::move(gpu), {kLeft}}};
+  if (!waits.empty()) f.change_a->exact.push_back(analysis::RemoveWaits{std::move(waits), false});
   out->push_back(std::move(f));
 }
 

@@ -1,11 +1,13 @@
 #include "findings/one/expert_loop.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "analysis/host/runtime_calls.h"
 #include "base/interval.h"
@@ -293,6 +295,25 @@ void FindExpertLoops(const Calls& calls, const WorkContext& context,
   work.host.factor = std::min(1.0, 2 / static_cast<double>(rounds));
   f.change_a->exact = {std::move(work.host), std::move(work.waits)};
   out->push_back(std::move(f));
+}
+
+void TellExpertLoops(std::span<const Finding> structures, Workload* workload) {
+  const auto loop = std::ranges::find_if(
+      structures, [](const Finding& one) { return one.rule == Pattern::kExpertLoop; });
+  if (loop == structures.end()) return;
+  WorkloadField& family = (*workload)[WorkloadPart::kFamily];
+  if (family.certainty == Certainty::kInferred && !family.value.starts_with("mixture-of-experts")) {
+    const bool decoder = family.value == "decoder-only transformer";
+    family.value = "mixture-of-experts " + (decoder ? "decoder" : family.value);
+    family.evidence.emplace_back("loops over experts behind a gate");
+  }
+  for (const Fact& fact : loop->patterns.front().facts) {
+    const auto* const rounds = std::get_if<std::int64_t>(&fact.value);
+    if (fact.key == "rounds" && rounds != nullptr) {
+      workload->Set(WorkloadPart::kExperts, std::to_string(*rounds), Certainty::kInferred,
+                    "rounds of a loop over experts");
+    }
+  }
 }
 
 }  // namespace jarvis::findings

@@ -3,11 +3,13 @@
 // which rows are its own, wait for the GPU; one grouped GEMM a layer does the same without a loop.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "findings/one/calls.h"
 #include "findings/one/finding.h"
 #include "findings/one/work_context.h"
+#include "findings/one/workload.h"
 
 namespace jarvis::findings {
 
@@ -15,5 +17,9 @@ namespace jarvis::findings {
 // by the ops that it belongs to. n log n in the events.
 void FindExpertLoops(const Calls& calls, const WorkContext& context,
                      const std::vector<CategoryAnalysis>& categories, std::vector<Finding>* out);
+
+// The model has experts, where one of these findings is of them; as many as the longest loop has
+// rounds, if nothing else told how many.
+void TellExpertLoops(std::span<const Finding> structures, Workload* workload);
 
 }  // namespace jarvis::findings

@@ -1,12 +1,15 @@
 #include "findings/one/graph_capture.h"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "analysis/attribution/module_paths.h"
+#include "findings/one/host_units.h"
 #include "findings/one/multi_kernel.h"
+#include "trace/by_name.h"
 
 namespace jarvis::findings {
 namespace {
@@ -30,17 +33,19 @@ struct Obstacle {
   bool operator==(const Obstacle& other) const { return place == other.place; }
 };
 
-// What a senior engineer does about a wait, by what is read back.
-std::string_view CureOf(const Obstacle& wait) {
+bool MakesSizes(std::string_view op) {
   constexpr std::string_view kSizes[] = {"aten::nonzero",  "aten::masked_select", "aten::unique",
                                          "aten::_unique2", "aten::bincount",      "aten::index"};
+  return std::ranges::find(kSizes, op) != std::end(kSizes);
+}
+
+// What a senior engineer does about a wait, by what is read back.
+std::string_view CureOf(const Obstacle& wait) {
   constexpr std::string_view kValues[] = {"aten::is_nonzero", "aten::item", "aten::equal",
                                           "aten::_local_scalar_dense", "aten::allclose"};
-  const auto is_one_of = [&](const auto& ops) {
-    return std::find(std::begin(ops), std::end(ops), wait.op) != std::end(ops);
-  };
-  if (is_one_of(kSizes)) return "keep sizes fixed (`torch.where`, a mask instead of an index)";
-  if (!is_one_of(kValues)) return "move it before or after the step";
+  if (MakesSizes(wait.op)) return "keep sizes fixed (`torch.where`, a mask instead of an index)";
+  if (std::ranges::find(kValues, wait.op) == std::end(kValues))
+    return "move it before or after the step";
   if (wait.code.find("mask") != std::string::npos)
     return "pass a ready-made 4-D mask, or no mask if the model then makes none";
   return "keep the decision on the device (`torch.where`), or take the value before the step";
@@ -49,17 +54,21 @@ std::string_view CureOf(const Obstacle& wait) {
 class CaptureReader {
  public:
   CaptureReader(const session::LoadedTrace& trace, const analysis::HostSummary& host,
-                const TimeScope& scope)
-      : trace_(trace), events_(trace.events()), tree_(trace.tree()), host_(host) {
+                const session::TraceFrames& frames, const TimeScope& scope)
+      : trace_(trace),
+        events_(trace.events()),
+        tree_(trace.tree()),
+        host_(host),
+        units_(frames.frames.base.host_each()) {
     for (const Interval<std::int64_t>& step : scope.spans())
       AddCaptured(step);
+    std::ranges::sort(launched_);
   }
 
   bool empty() const { return captured_.empty(); }
 
   // Calls that wait, without those for what they upload.
-  double CallsThatWait(bool in_modules) const {
-    std::size_t calls = 0;
+  void CountWaits(bool in_modules, double units, CaptureText* text) const {
     analysis::HostNames names(events_);
     const auto uploads = [&](EventIndex call) {
       const EventIndex op = analysis::CallingOp(events_, tree_, call, &names);
@@ -71,11 +80,31 @@ class CaptureReader {
     };
     for (const analysis::WaitGroup& group : host_.waits) {
       if (group.cause == analysis::WaitCause::kFullQueue) continue;
-      calls += static_cast<std::size_t>(std::count_if(
-          group.calls.begin(), group.calls.end(),
-          [&](EventIndex call) { return Counts(call, in_modules) && !uploads(call); }));
+      const auto calls = std::ranges::count_if(
+          group.calls, [&](EventIndex call) { return Counts(call, in_modules) && !uploads(call); });
+      text->waits += static_cast<double>(calls) / units;
     }
-    return static_cast<double>(calls);
+  }
+
+  // Ops that make sizes from values of the GPU; a wait of each would be too short to be told of.
+  void CountSizesMade(bool in_modules, double units, CaptureText* text) const {
+    trace::ByName<bool> makes(
+        events_, [](std::string_view name) { return name != "aten::index" && MakesSizes(name); });
+    std::map<StringId, std::size_t> made;
+    std::size_t most = 0, all = 0, amid = 0;
+    for (const EventIndex e : tree_.preorder()) {
+      if (events_[e].kind != trace::EventKind::kCpuOp || !makes.Of(e)) continue;
+      if (!Counts(e, in_modules) || tree_.GpuBelow(e).empty()) continue;
+      ++all;
+      // Where no module says what is the model's, most of them have to be amid.
+      if (!in_modules && !IsAmid(e)) continue;
+      ++amid;
+      const std::size_t count = ++made[events_[e].name];
+      if (count <= most) continue;
+      most = count;
+      text->maker = QuotedName(std::string(events_.name(e)));
+    }
+    if (2 * amid > all) text->sizes_made = static_cast<double>(amid) / units;
   }
 
   // Places whose call waits, as they first come.
@@ -116,8 +145,20 @@ class CaptureReader {
       if (!launch.kernel || launch.call_ns < step.start || launch.call_ns >= step.end) continue;
       first = std::min(first, launch.call_ns);
       last = std::max(last, launch.call_ns);
+      launched_.push_back(launch.call_ns);
     }
     if (first < last) captured_.push_back({first, last});
+  }
+
+  // A good part of what its unit launches comes after it: what takes a result apart at the end
+  // makes sizes as well.
+  bool IsAmid(EventIndex call) const {
+    constexpr std::ptrdiff_t kGoodPart = 4;  // one in so many
+    const analysis::FoundStep* unit = UnitAt(units_, events_[call].ts_ns);
+    if (unit == nullptr) return false;
+    const auto place = [&](std::int64_t ns) { return std::ranges::lower_bound(launched_, ns); };
+    const auto end = place(unit->host.end);
+    return kGoodPart * (end - place(events_[call].ts_ns)) >= end - place(unit->host.start);
   }
 
   bool Counts(EventIndex call, bool in_modules) const {
@@ -143,7 +184,9 @@ class CaptureReader {
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
   const analysis::HostSummary& host_;
+  const std::vector<analysis::FoundStep>& units_;
   IntervalSet<std::int64_t> captured_;  // from the first kernel's launch to the last one's
+  std::vector<std::int64_t> launched_;  // kernels in these
 };
 
 // "`a` in `f`, `b` and 3 places more"
@@ -205,7 +248,7 @@ CaptureText CaptureWords(const session::LoadedTrace& trace, const analysis::Host
                          const WorkContext& context, const std::string& sizes) {
   CaptureText text;
   if (frames.frames.steps.empty()) return text;
-  const CaptureReader reader(trace, host, scope);
+  const CaptureReader reader(trace, host, frames, scope);
   if (reader.empty()) return text;
   const std::vector<Obstacle> uploads = reader.Uploads();
   const auto waits_of = [&](bool in_modules) {
@@ -221,11 +264,35 @@ CaptureText CaptureWords(const session::LoadedTrace& trace, const analysis::Host
   if (!of_step.empty())
     text.before = fmt::format("take {} out of the step, then ", QuotedName(of_step.front().op));
   // A graph is of one pass, not of a group of them.
-  text.waits = reader.CallsThatWait(trace.recorded().modules) /
-               static_cast<double>(std::max<std::int64_t>(1, frames.frames.base.parts()));
+  const auto parts = static_cast<double>(std::max<std::int64_t>(1, frames.frames.base.parts()));
+  reader.CountWaits(trace.recorded().modules, parts, &text);
+  reader.CountSizesMade(trace.recorded().modules, parts, &text);
   text.step = ObstaclesClause(of_step, uploads, false) + length;
   text.model = ObstaclesClause(waits_of(trace.recorded().modules), uploads, true) + length;
   return text;
+}
+
+void FitToMadeSizes(const CaptureText& text, Finding* finding) {
+  constexpr std::string_view kModule = "nn.Module: ";
+  std::string module;
+  if (!finding->host->places.empty() && finding->host->places.front().name.starts_with(kModule))
+    module = QuotedName(finding->host->places.front().name.substr(kModule.size()));
+  const auto graph = std::ranges::find_if(finding->path_b, [](const Remedy& one) {
+    return one.advice == Advice::kCompileGraphs || one.advice == Advice::kGpuGraphs;
+  });
+  if (graph == finding->path_b.end() || text.maker.empty()) return;
+  if (!module.empty()) {
+    graph->advice = Advice::kCompilePart;
+    graph->facts.push_back({"module", std::move(module), "words"});
+    graph->facts.push_back({"maker", text.maker, "words"});
+    return;
+  }
+  graph->facts.push_back(
+      {"fixed", fmt::format("make sizes fixed (no {} inside the model), then ", text.maker),
+       "words"});
+  std::erase_if(graph->facts, [](const Fact& fact) { return fact.key == "pad"; });
+  finding->path_a.push_back(std::move(*graph));
+  finding->path_b.erase(graph);
 }
 
 std::vector<analysis::Change> LaunchedAsGraphs(const IntervalSet<std::int64_t>& spans) {

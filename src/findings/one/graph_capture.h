@@ -9,6 +9,7 @@
 #include "analysis/host/host_summary.h"
 #include "analysis/simulation/change.h"
 #include "base/interval.h"
+#include "findings/one/finding.h"
 #include "findings/one/time_scope.h"
 #include "findings/one/work_context.h"
 #include "session/loaded_trace.h"
@@ -18,10 +19,12 @@ namespace jarvis::findings {
 
 // Clauses that go on after the advice; empty where nothing is known.
 struct CaptureText {
-  std::string before;  // what has to be done first to capture the step, without an end
-  std::string step;    // of the step captured as it is
-  std::string model;   // of the model compiled: waits outside of its modules are no obstacle
-  double waits = 0;    // a step: calls inside that wait, of modules where these are recorded
+  std::string before;     // what has to be done first to capture the step, without an end
+  std::string step;       // of the step captured as it is
+  std::string model;      // of the model compiled: waits outside of its modules are no obstacle
+  double waits = 0;       // a step: calls inside that wait, of modules where these are recorded
+  double sizes_made = 0;  // a step: ops inside that make sizes from values
+  std::string maker;      // the most frequent of these ops
 };
 
 // `sizes`: that differ from step to step, LaunchFit::sizes.
@@ -30,6 +33,12 @@ struct CaptureText {
 CaptureText CaptureWords(const session::LoadedTrace& trace, const analysis::HostSummary& host,
                          const session::TraceFrames& frames, const TimeScope& scope,
                          const WorkContext& context, const std::string& sizes);
+
+// Where values make sizes again and again inside the model (CaptureText::sizes_made), padding its
+// inputs fixes none of them: a graph holds the modules without such ops, which places of a
+// launch-bound finding are; where these are not recorded, the ops have to go first, and the model
+// changes.
+void FitToMadeSizes(const CaptureText& text, Finding* finding);
 
 // Launches of each span as a graph: one pass of the simulation each, so that of very many spans it
 // is all between the first and the last.

@@ -73,6 +73,7 @@ struct HostCause {
   bool before_copy_in = false;   // ... a copy from the host comes next
   // Host time that goes to other processes, beside the GPU's work, too; 0: idle_ms alone goes.
   double moved_ms = 0;
+  double behind_work_ms = 0;  // of loading: what of it the GPU's work hides today
   double left_ms = 0;   // of it, what the change of the code leaves
   double early_ms = 0;  // of late launches: idle time at the start of a step's GPU work
   double until_ms = 0;  // ... and when the last of it ends, from that start

@@ -309,7 +309,8 @@ class HostFindingMaker {
     cause->least = std::move(cause->changes);
     cause->changes = {analysis::ScaleHost{StretchesOf(all), 0}};
     cause->moved_ms = MillisOf(Length(all));
-    cause->idle_ms = std::min(cause->moved_ms, ledger_.total_ms);
+    const double most_ms = std::min(cause->moved_ms, ledger_.total_ms);
+    cause->behind_work_ms = std::max(0.0, most_ms - cause->idle_ms);
     cause->left_ms = kHandOverLeft * cause->moved_ms;
   }
 
@@ -385,6 +386,8 @@ class HostFindingMaker {
     cause.rounds = found.rounds;
     cause.waits_a_round = found.waits_a_round;
     std::vector<Remedy> ways = WaysForWaits(cause.places);
+    if (found.rounds > 0 && found.computes)
+      ways.insert(ways.begin(), {Advice::kLoopAtOnce, {}, {}});
     if (cause.places.size() > kHostPlacesMax) cause.places.resize(kHostPlacesMax);
     Add(member, Pattern::kSynchronisation, {}, std::move(cause));
     out_.back().path_a = std::move(ways);
@@ -487,6 +490,7 @@ class HostFindingMaker {
     // Sizes that differ, or reads that end graph after graph, have to go first.
     const bool differ = !fit.sizes.empty() && !e_.context.generates;
     cause.unsure = !e_.context.IsServer() && (differ || capture.waits >= kGraphsEnd);
+    const bool made = !e_.context.IsServer() && capture.sizes_made >= kGraphsEnd;
     Add("launch_bound", Pattern::kLaunchBound, {}, std::move(cause));
     // Phases that wait for the GPU again and again are none of these.
     const bool optimizer_told = std::any_of(out_.begin(), out_.end(), [](const Finding& finding) {
@@ -494,6 +498,7 @@ class HostFindingMaker {
     });
     out_.back().path_b = WaysToLaunchFaster(e_.context, false, optimizer_told);
     SayCapture(fit, capture, &out_.back().path_b);
+    if (made) FitToMadeSizes(capture, &out_.back());
   }
 
   // What a graph of the step would meet, where one is advised.

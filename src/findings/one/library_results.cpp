@@ -57,7 +57,7 @@ class LibraryResultFinder {
 
   struct Found {
     std::vector<analysis::HostStretch> stretches;
-    std::vector<EventIndex> gpu, waits;
+    std::vector<EventIndex> gpu;
     std::size_t calls = 0;  // of a unit
   };
 
@@ -133,9 +133,6 @@ class LibraryResultFinder {
     found->stretches.push_back({events_[call].track, events_[call].ts_ns, events_[call].end_ns()});
     const auto below = tree_.GpuBelow(call);
     found->gpu.insert(found->gpu.end(), below.begin(), below.end());
-    for (const EventIndex e : tree_.Subtree(call)) {
-      if (trace::IsLaunchCall(events_[e].kind) && names_.Of(e).sync_call) found->waits.push_back(e);
-    }
   }
 
   const session::LoadedTrace& trace_;
@@ -160,13 +157,14 @@ void FindLibraryResults(const Calls& calls, const WorkContext& context, std::vec
                                StructureWords("do", result.action),
                                StructureCount("calls", found.calls)};
     std::vector<EventIndex> gpu = found.gpu;
+    analysis::HostNames names(calls.events());
+    std::vector<EventIndex> waits = WaitsInside(calls.trace, found.stretches, &names);
     Finding f = StructureFinding(calls, Pattern::kLibraryResults, "Constants", result.what,
                                  std::move(found.gpu), {0, 0, 0},
                                  {{}, "none of it", "time in this trace"}, std::move(facts));
     f.change_a->exact = {analysis::ScaleHost{std::move(found.stretches), 0, true},
                          analysis::ScaleGpu{std::move(gpu), {0}}};
-    if (!found.waits.empty())
-      f.change_a->exact.push_back(analysis::RemoveWaits{std::move(found.waits), false});
+    if (!waits.empty()) f.change_a->exact.push_back(analysis::RemoveWaits{std::move(waits), false});
     out->push_back(std::move(f));
   }
 }

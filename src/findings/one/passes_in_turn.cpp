@@ -320,11 +320,14 @@ void FindPassesInTurn(const Calls& calls, const WorkContext& context, std::vecto
     const double percent = SparedPercent(calls, spared, found.gpu);
     facts.push_back(NumberFact("spared_percent", percent, "%"));
   }
+  analysis::HostNames names(calls.events());
+  std::vector<EventIndex> waits = WaitsInside(calls.trace, found.later, &names);
   Finding f = StructureFinding(
       calls, Pattern::kPassesInTurn, "Passes", "passes on equal sizes", std::move(found.gpu),
       {0, 0, 0}, {{}, "the host work of one pass", "passes of this trace"}, std::move(facts));
   f.change_a->exact = {analysis::ScaleHost{std::move(found.later), 0, true}};
   if (!spared.events.empty()) f.change_a->exact.push_back(std::move(spared));
+  if (!waits.empty()) f.change_a->exact.push_back(analysis::RemoveWaits{std::move(waits), false});
   out->push_back(std::move(f));
 }
 

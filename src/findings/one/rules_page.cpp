@@ -35,6 +35,7 @@ std::string RulesPage() {
     page += RuleLine("not where", row.excluded);
     page += RuleLine("target", row.target);
     page += RuleLine("source", row.source);
+    if (!row.open.empty()) page += RuleLine("no trace shows", row.open);
   }
   page +=
       "\n## Published rates of fused attention\n\n"

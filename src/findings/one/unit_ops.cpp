@@ -1,9 +1,12 @@
 #include "findings/one/unit_ops.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 
 #include "analysis/host/copy_direction.h"
 #include "analysis/host/synchronisations.h"
+#include "base/interval.h"
 #include "findings/one/batch_uploads.h"
 #include "findings/one/host_units.h"
 #include "findings/one/multi_kernel.h"
@@ -16,6 +19,25 @@ using trace::kNoEvent;
 std::size_t PlaceOfUnit(std::span<const analysis::FoundStep> units, std::int64_t host_ns) {
   const analysis::FoundStep* unit = UnitAt(units, host_ns);
   return unit == nullptr ? units.size() : static_cast<std::size_t>(unit - units.data());
+}
+
+std::vector<EventIndex> WaitsInside(const session::LoadedTrace& trace,
+                                    std::span<const analysis::HostStretch> stretches,
+                                    analysis::HostNames* names) {
+  const trace::EventStore& events = trace.events();
+  std::map<std::uint32_t, IntervalSet<std::int64_t>> by_track;
+  for (const analysis::HostStretch& one : stretches)
+    by_track[one.track].push_back({one.begin_ns, one.end_ns});
+  for (auto& [track, intervals] : by_track)
+    intervals = Union(std::move(intervals));
+  std::vector<EventIndex> waits;
+  for (const EventIndex e : trace.tree().preorder()) {
+    if (!trace::IsLaunchCall(events[e].kind) || !names->Of(e).sync_call) continue;
+    const auto track = by_track.find(events[e].track);
+    if (track != by_track.end() && Contains(track->second, events[e].ts_ns)) waits.push_back(e);
+  }
+  std::ranges::stable_sort(waits, {}, [&](EventIndex e) { return events[e].ts_ns; });
+  return waits;
 }
 
 OpsOfUnits LaunchingOps(const session::LoadedTrace& trace,

@@ -10,6 +10,7 @@
 
 #include "analysis/frames/step_finder.h"
 #include "analysis/host/host_names.h"
+#include "analysis/simulation/change.h"
 #include "session/loaded_trace.h"
 
 namespace jarvis::findings {
@@ -26,6 +27,12 @@ using OpsOfUnits = std::map<std::pair<std::size_t, std::uint32_t>, std::vector<U
 
 // The place of the unit that holds a host time; units.size(): none does.
 std::size_t PlaceOfUnit(std::span<const analysis::FoundStep> units, std::int64_t host_ns);
+
+// Calls of the host that wait inside of these stretches: they go with what runs there. In their
+// order.
+std::vector<trace::EventIndex> WaitsInside(const session::LoadedTrace& trace,
+                                           std::span<const analysis::HostStretch> stretches,
+                                           analysis::HostNames* names);
 
 OpsOfUnits LaunchingOps(const session::LoadedTrace& trace,
                         std::span<const analysis::FoundStep> units, analysis::HostNames* names);

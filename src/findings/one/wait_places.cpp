@@ -45,6 +45,7 @@ struct Wait {
 using Round = std::vector<std::size_t>;
 struct Rounds {
   std::size_t count = 0, waits_each = 0;
+  std::size_t group = 0;  // of the wait that begins a round
   std::size_t whole = 0;  // by the fewest of a round's waits: at least `count`
   std::size_t waits() const { return count * waits_each; }
 };
@@ -69,7 +70,7 @@ Rounds MostOf(const std::vector<Wait>& waits, std::size_t groups) {
   for (const auto& [round, times] : seen) {
     // Waits of one place alone need no more than its name.
     if (round.size() < 2 || times * round.size() <= most.waits()) continue;
-    most = {times, round.size()};
+    most = {times, round.size(), round.front()};
     // Beside other waits between two rounds a round is not seen, but its waits are there.
     std::size_t whole = waits.size();
     for (const std::size_t group : round) {
@@ -89,9 +90,12 @@ class PlaceFinder {
         tree_(evidence.trace.tree()),
         batch_(evidence),
         breaks_(events_, tree_, evidence.frames.frames.base.host_units) {
-    for (const analysis::Launch& launch : e_.host.launches.all())
+    for (const analysis::Launch& launch : e_.host.launches.all()) {
       launches_.push_back(launch.call_ns);
+      if (launch.kernel) kernels_.push_back(launch.call_ns);
+    }
     std::sort(launches_.begin(), launches_.end());
+    std::sort(kernels_.begin(), kernels_.end());
   }
 
   FoundWaits Run(const IdleLedger& ledger) {
@@ -239,6 +243,28 @@ class PlaceFinder {
     if (rounds < most.count || rounds % units != 0) return;
     out->rounds = rounds;
     out->waits_a_round = most.waits_each;
+    out->computes = Computes(most);
+  }
+
+  // Whether most rounds launch several kernels more than they wait: what they do can be done for
+  // all at once.
+  bool Computes(const Rounds& rounds) const {
+    constexpr std::ptrdiff_t kSeveral = 3;
+    const auto least = kSeveral + static_cast<std::ptrdiff_t>(rounds.waits_each);
+    std::size_t computing = 0, all = 0;
+    const Wait* last = nullptr;
+    for (const Wait& wait : waits_) {
+      if (wait.group != rounds.group) continue;
+      if (last != nullptr && events_[last->call].track == events_[wait.call].track) {
+        const auto at = [&](EventIndex call) {
+          return std::lower_bound(kernels_.begin(), kernels_.end(), events_[call].ts_ns);
+        };
+        ++all;
+        if (at(wait.call) - at(last->call) >= least) ++computing;
+      }
+      last = &wait;
+    }
+    return 2 * computing > all;
   }
 
   bool IsOp(EventIndex e) const {
@@ -341,6 +367,7 @@ class PlaceFinder {
   const tree::CallTree& tree_;
   const BatchUploads batch_;
   std::vector<std::int64_t> launches_;  // sorted
+  std::vector<std::int64_t> kernels_;   // of these, of kernels
   std::vector<Wait> waits_;
   const GraphBreaks breaks_;
   std::map<EventIndex, Interval<std::int64_t>> broken_;  // waits that break a compiled graph

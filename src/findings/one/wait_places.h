@@ -23,6 +23,7 @@ struct WaitPlaces {
   // Most of them come in rounds of the same calls in the same order, as those of one loop do; 0:
   // they do not.
   std::uint64_t rounds = 0, waits_a_round = 0;
+  bool computes = false;  // each round launches kernels of its own, it does not read alone
   analysis::RemoveWaits waits;
   // Ops that only fetch a value or a count for Python, or compute it for a check: their host time
   // and GPU work.

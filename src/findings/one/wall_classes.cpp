@@ -74,7 +74,7 @@ double MostOfHost(const Analysis& analysis, const Finding& finding) {
   // Where the host is the bound, all that it is spared shortens the step, until the GPU binds.
   const WallBase& wall = analysis.wall;
   if (cause.moved_ms > 0 && wall.host_floor_ms > wall.gpu_floor_ms) return cause.moved_ms;
-  return IdleMs(analysis, cause) + cause.gpu_ms;
+  return IdleMs(analysis, cause) + cause.behind_work_ms + cause.gpu_ms;
 }
 
 void WidenBound(const HostCause& cause, double replayed_ms, Range* ms) {
@@ -169,7 +169,10 @@ double UploadingMs(const analysis::RecordedWork& recorded,
       const std::uint32_t work = recorded.WorkAt(copy);
       if (work == analysis::kNoPlace || !recorded.works[work].from_host) continue;
       const std::uint32_t call = recorded.works[work].call;
-      if (call != analysis::kNoPlace) us += recorded.calls[call].duration();
+      if (call == analysis::kNoPlace) continue;
+      us += recorded.calls[call].duration();
+      const std::uint32_t sync = recorded.calls[call].then_sync;
+      if (sync != analysis::kNoPlace) us += recorded.calls[sync].duration();
     }
   }
   return us / 1000;
@@ -225,7 +228,8 @@ double TrustIn(const WallBase& wall, const Finding& finding) {
                                               : saving.low_by_recording && ms.low < ms.mid / 2;
   const bool unsure = finding.host != nullptr && finding.host->unsure;
   const bool inexact = finding.rule && Info(*finding.rule).inexact;
-  const bool doubtful = inexact || unsure || recording;
+  const bool own_kernel = finding.rule && Info(*finding.rule).own_kernel;
+  const bool doubtful = inexact || own_kernel || unsure || recording;
   return doubtful && ms.mid > 0 ? (ms.low + ms.mid) / 2 / ms.mid : 1;
 }
 

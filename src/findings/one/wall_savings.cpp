@@ -111,9 +111,10 @@ class WallAsker {
       if (!scope_.IsForeign(copy)) pin.copies.push_back(copy);
     }
     WayOut way{InScope({pin}), 1, 1, MovedMs(finding)};
-    // A host that is held up no longer saves more than the copies take, where it shows alone.
-    const double saved_ms = std::max(0.0, simulation_.Saved(given(), way.changes));
-    *way.cap_ms += std::min(saved_ms, UploadingMs(simulation_.recorded(), way.changes));
+    // The host stands in a call as long as its copy lasts, and while it is staged.
+    *way.cap_ms = std::max(*way.cap_ms, UploadingMs(simulation_.recorded(), way.changes));
+    // A wait behind an upload grows to that for all queued work, once the host is fast.
+    way.cap_alone = true;
     return way;
   }
   // What nothing hides of it: of several GPUs the wall time, not the sum.

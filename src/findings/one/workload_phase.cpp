@@ -415,8 +415,11 @@ class PhaseTeller {
                            100 * repeated.share, repeated.count));
       return;
     }
-    out_.Set(WorkloadPart::kSteps, std::move(text), Certainty::kRecorded,
-             iteration_ ? "annotations of the server"
+    const bool periodic = !iteration_ && base.source == analysis::StepSource::kKernelPeriod;
+    out_.Set(WorkloadPart::kSteps, std::move(text),
+             periodic ? Certainty::kInferred : Certainty::kRecorded,
+             periodic     ? "kernels that recur in the same order"
+             : iteration_ ? "annotations of the server"
              : base.source == analysis::StepSource::kMarks && base.name != "ProfilerStep"
                  ? "marks of steps, or runs of the program"
                  : "ProfilerStep marks, module calls");
