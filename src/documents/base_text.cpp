@@ -163,6 +163,8 @@ std::optional<StepSpread> SpreadOf(const findings::Analysis& analysis) {
     spread.longest = torch || frames.base.source != analysis::StepSource::kMarks
                          ? step.name
                          : fmt::format("step {}", step.number);
+    if (std::ranges::all_of(spread.longest, [](char c) { return c >= '0' && c <= '9'; }))
+      spread.longest = fmt::format("{} {}", analysis.base.unit, spread.longest);
   }
   if (spread.most_ms < kSpread * spread.least_ms) return std::nullopt;
   // A mean outside of them is the GPU's, and the host's marks are of something else.

@@ -28,7 +28,7 @@ constexpr double kNearlyAll = 0.97;
 std::string PlaceName(std::string_view name) {
   if (name == "repeated block") return "the repeated block";
   const bool beside = name.starts_with("before the ") || name.starts_with("after the ");
-  if (beside && name.ends_with(" repeated blocks")) return "what comes " + std::string(name);
+  if (beside && name.ends_with(" repeated blocks")) return "the work " + std::string(name);
   return Code(name, kNameMax);
 }
 

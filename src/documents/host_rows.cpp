@@ -64,7 +64,7 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
     table->Row({"Median kernel", ThreeDigits(cause.kernel_us) + " µs"});
     table->Row({"Launches that find their stream idle", Pct(cause.idle_percent)});
     if (const auto times = BatchTimes(analysis))
-      table->Row({"Host time, without what recording costs, over GPU time",
+      table->Row({"Host time, without profiler overhead, over GPU time",
                   fmt::format("{:.0f} times", *times)});
   }
   if (cause.idle_ms > 0)

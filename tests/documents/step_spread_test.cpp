@@ -30,7 +30,7 @@ std::string LengthOf(const std::vector<double>& steps_us, double last_work_us = 
 
 TEST_CASE("the longest step is named where one is") {
   CHECK(LengthOf({1000, 1000, 1150, 1000, 1000})
-            .find("(1.00 ms to 1.15 ms, longest: "
+            .find("(1.00 ms to 1.15 ms; the longest is "
                   "ProfilerStep#2)") != std::string::npos);
   CHECK(LengthOf({1000, 1150, 1000, 1148, 1000}).find("(1.00 ms to 1.15 ms)") != std::string::npos);
   CHECK(LengthOf({1000, 1000, 1010, 1000}).find('(') ==

@@ -1,5 +1,6 @@
 // A model that runs several times in a step on inputs of equal sizes, and what only looks like it.
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -44,6 +45,12 @@ class PassScript {
     return *this;
   }
   double now() const { return at_; }
+  // A call of a module on a picture of so many pixels a side.
+  PassScript& Picture(int side, int layers = 20) {
+    const double from = at_;
+    Op("aten::conv2d", fmt::format("[[1,3,{0},{0}],[64,3,7,7]]", side)).Layers(layers);
+    return Module("Detector_0", from);
+  }
   // From a latent of 4 channels and back to it.
   PassScript& Pass(int layers, int batch = 1, int channels = 4) {
     Op("aten::conv2d", fmt::format("[[{0},{1},32,32],[64,{1},3,3]]", batch, channels));
@@ -184,6 +191,52 @@ TEST_CASE("a pass that may need the one before is left alone") {
   };
   CHECK(PassesOf(text("aten::argmax").Run()) == nullptr);
   CHECK(PassesOf(text("aten::softmax").Run()) != nullptr);
+}
+
+// Steps of four pictures, each handled as told.
+Analyzed Pictures(const std::function<void(PassScript&, int picture)>& one) {
+  PassScript script;
+  for (int step = 0; step < 4; ++step) {
+    for (int picture = 0; picture < 4; ++picture)
+      one(script, picture);
+    script.EndStep();
+  }
+  return script.Run();
+}
+
+TEST_CASE("calls on pictures of unlike sizes are one padded batch") {
+  const int kSides[] = {400, 480, 512, 640};
+  const Analyzed one = Pictures([&](PassScript& script, int picture) {
+    script.Upload(3 * 640 * 640 * 4).Picture(kSides[picture]).Read(400);
+  });
+  const Finding* finding = PassesOf(one);
+  REQUIRE(finding != nullptr);
+  REQUIRE(finding->wall_a.has_value());
+  // Of 4 x 3 later calls of 61 ops of 40 us half is expected to go, and three quarters at most.
+  const double later_ms = 4 * 3 * 61 * 0.040;
+  CHECK(finding->wall_a->ms.mid <= 0.5 * later_ms);
+  CHECK(finding->wall_a->ms.mid >= 0.3 * later_ms);
+  CHECK(finding->wall_a->ms.high <= 0.76 * later_ms);
+  CHECK(finding->wall_a->ms.low >= 0.1 * later_ms);
+}
+
+TEST_CASE("calls on unlike sizes that are not uploaded, or of two modules, are left alone") {
+  const int kSides[] = {400, 480, 512, 640};
+  // Scales of one picture, made on the GPU.
+  CHECK(PassesOf(Pictures([&](PassScript& script, int picture) {
+          if (picture == 0) script.Upload(3 * 640 * 640 * 4);
+          script.Op("aten::upsample", "[[1,3,640,640]]").Picture(kSides[picture]);
+        })) == nullptr);
+  // What is read back is as large as the next input.
+  CHECK(PassesOf(Pictures([&](PassScript& script, int picture) {
+          script.Upload(3 * 640 * 640 * 4).Picture(kSides[picture]).Read(3 * 640 * 640 * 4);
+        })) == nullptr);
+  CHECK(PassesOf(Pictures([&](PassScript& script, int picture) {
+          script.Upload(3 * 640 * 640 * 4);
+          const double from = script.now();
+          script.Op("aten::conv2d", fmt::format("[[1,3,{0},{0}],[64,3,7,7]]", kSides[picture]));
+          script.Layers(20).Module(picture % 2 == 0 ? "Detector_0" : "Other_0", from);
+        })) == nullptr);
 }
 
 TEST_CASE("passes of two modules have weights of their own") {

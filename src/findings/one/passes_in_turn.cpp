@@ -58,11 +58,15 @@ class PassesFinder {
     std::vector<EventIndex> gpu;  // of these passes
     std::size_t passes = 0;
     Apart apart = Apart::kNotSeen;
+    // Of inputs of unlike sizes: what all of them are in elements, padded to the largest, over what
+    // they are today; 1: they are equal.
+    double padded = 1;
   };
 
   Found Run() {
     Found found;
-    if (!MayHavePasses()) return found;
+    candidates_ = FindCandidates();
+    if (!candidates_.equal) return found;
     std::size_t launching = 0, with_passes = 0;
     for (const auto& [place, ops] : LaunchingOps(trace_, units_, &names_)) {
       if (ops.size() < kPassOps) continue;
@@ -84,26 +88,35 @@ class PassesFinder {
   }
 
  private:
-  // Whether some op that takes an input runs as often in a unit as passes would: most recordings
-  // have none, and their launches need not be read.
-  bool MayHavePasses() const {
+  // Whether some op that takes an input runs as often in a unit as passes would, on equal sizes and
+  // on any: most recordings have none, and their launches need not be read.
+  struct Candidates {
+    bool equal = false, any = false;
+  };
+  Candidates FindCandidates() const {
     trace::ByName<bool> may_take(events_, [](std::string_view name) {
       return name == "aten::embedding" || name.find("conv") != std::string_view::npos;
     });
-    std::map<std::pair<StringId, StringId>, bool> takes;
-    std::map<std::pair<std::size_t, std::pair<StringId, StringId>>, std::size_t> runs;
+    using Op = std::pair<StringId, StringId>;
+    std::map<Op, bool> takes;
+    std::map<std::pair<std::size_t, Op>, std::size_t> runs, of_name;
     for (const EventIndex e : tree_.preorder()) {
       if (events_[e].kind != trace::EventKind::kCpuOp || !may_take.Of(e)) continue;
-      const std::pair op(events_[e].name, events_.args_of(e).dims);
+      const Op op(events_[e].name, events_.args_of(e).dims);
       const auto [known, added] = takes.try_emplace(op, false);
       if (added) known->second = !InputOf(op).empty();
       if (!known->second) continue;
       const std::size_t unit = PlaceOfUnit(units_, events_[e].ts_ns);
-      if (unit < units_.size()) ++runs[{unit, op}];
+      if (unit == units_.size()) continue;
+      ++runs[{unit, op}];
+      ++of_name[{unit, {op.first, kNoString}}];
     }
-    return std::any_of(runs.begin(), runs.end(), [](const auto& one) {
-      return one.second >= kPassesLeast && one.second <= kPassesMost;
-    });
+    const auto as_often = [](const auto& counts) {
+      return std::any_of(counts.begin(), counts.end(), [](const auto& one) {
+        return one.second >= kPassesLeast && one.second <= kPassesMost;
+      });
+    };
+    return {as_often(runs), as_often(of_name)};
   }
 
   bool IsEmbedding(const std::pair<StringId, StringId>& op) const {
@@ -241,11 +254,16 @@ class PassesFinder {
   }
 
   StringId RootModule(EventIndex op) const {
-    StringId module = kNoString;
+    const EventIndex call = RootCall(op);
+    return call == kNoEvent ? kNoString : events_[call].name;
+  }
+  // Of the outermost module.
+  EventIndex RootCall(EventIndex op) const {
+    EventIndex call = kNoEvent;
     for (EventIndex up = tree_.parent(op); up != kNoEvent; up = tree_.parent(up)) {
-      if (!analysis::ModuleClass(events_.name(up)).empty()) module = events_[up].name;
+      if (!analysis::ModuleClass(events_.name(up)).empty()) call = up;
     }
-    return module;
+    return call;
   }
 
   // ---- what goes
@@ -265,11 +283,82 @@ class PassesFinder {
     }
   }
 
+  // ---- calls of one module, whatever their sizes are
+
+  // The first op that takes an input in each call; nothing where their ops or modules are unlike.
+  UnitPasses CallsOf(UnitOps ops, std::vector<double>* elements) const {
+    UnitPasses passes;
+    EventIndex last = kNoEvent;
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      const Shape input = InputOf(ops[i].op);
+      if (input.empty()) continue;
+      const EventIndex call = RootCall(ops[i].event);
+      if (call == kNoEvent) return {};
+      if (call == last) continue;
+      last = call;
+      const UnitOp& first = passes.inputs.empty() ? ops[i] : ops[passes.inputs.front()];
+      if (ops[i].op.first != first.op.first || input.size() != InputOf(first.op).size()) return {};
+      passes.inputs.push_back(i);
+      elements->push_back(Elements(input));
+    }
+    return passes;
+  }
+
+  // Each takes an input of its own from the host.
+  bool AllUploaded(UnitOps ops, const UnitPasses& passes) const {
+    for (std::size_t k = 1; k < passes.inputs.size(); ++k) {
+      const std::size_t from = passes.inputs[k - 1] + 1;
+      if (!IsUploaded(ops.subspan(from, passes.inputs[k] - from), ops[passes.inputs[k]]))
+        return false;
+    }
+    return true;
+  }
+
+  void TakeLater(UnitOps ops, const UnitPasses& passes, std::uint32_t track, Found* found) const {
+    for (std::size_t k = 1; k < passes.inputs.size(); ++k) {
+      const trace::Event& call = events_[RootCall(ops[passes.inputs[k]].event)];
+      found->later.push_back({track, call.ts_ns, call.end_ns()});
+    }
+    for (const std::size_t input : passes.inputs) {
+      const auto below = tree_.GpuBelow(RootCall(ops[input].event));
+      found->gpu.insert(found->gpu.end(), below.begin(), below.end());
+    }
+  }
+
+ public:
+  // Of units with several calls of one module on unlike sizes. REQUIRES: Run() has found none.
+  Found RunUnlike() {
+    constexpr double kUnlike = 1.01;
+    Found found;
+    if (!candidates_.any || !trace_.recorded().modules) return found;
+    double all = 0, padded = 0;
+    for (const auto& [place, ops] : LaunchingOps(trace_, units_, &names_)) {
+      if (ops.size() < kPassOps) continue;
+      std::vector<double> elements;
+      const UnitPasses passes = CallsOf(ops, &elements);
+      const std::size_t count = passes.inputs.size();
+      if (count < kPassesLeast || count > kPassesMost || !HaveOneModule(ops, passes) ||
+          !AllUploaded(ops, passes)) {
+        return {};
+      }
+      for (const double one : elements)
+        all += one;
+      padded += *std::ranges::max_element(elements) * static_cast<double>(count);
+      found.passes = std::max(found.passes, count);
+      TakeLater(ops, passes, place.second, &found);
+    }
+    found.apart = Apart::kUploads;
+    found.padded = all > 0 ? padded / all : 1;
+    return found.padded > kUnlike ? found : Found();
+  }
+
+ private:
   const session::LoadedTrace& trace_;
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
   const std::vector<analysis::FoundStep>& units_;
   analysis::HostNames names_;
+  Candidates candidates_;
 };
 
 // What one batch spares the GPU. Kernels whose blocks are so few that those of all passes find room
@@ -304,15 +393,39 @@ double SparedPercent(const Calls& calls, const analysis::ScaleGpu& spared,
   return all_us > 0 ? 100 * spared_us / all_us : 0;
 }
 
+// What the later ones take of the host is not all spared: detectors and decoders go on input by
+// input behind the layers that a batch shares. Padding computes more.
+void AddUnlikePasses(const Calls& calls, PassesFinder::Found found, std::vector<Finding>* out) {
+  constexpr double kSpared = 0.5;
+  std::vector<Fact> facts = {
+      StructureCount("passes", found.passes),
+      StructureWords("apart", "each takes an input that is uploaded before it"),
+      StructureWords("sizes", "unlike sizes"),
+      StructureWords("join", "pad to the largest and concatenate")};
+  Finding f = StructureFinding(
+      calls, Pattern::kPassesInTurn, "Passes", "passes on unlike sizes", found.gpu, {0, 0, 0},
+      {{}, "half of the host work of the later ones", "passes of this trace"}, std::move(facts));
+  f.change_a->savings_ms = {0.5, 1, 1.5};  // parts of the middle
+  f.change_a->exact = {analysis::ScaleHost{std::move(found.later), 1 - kSpared, true},
+                       analysis::ScaleGpu{std::move(found.gpu), {found.padded}}};
+  out->push_back(std::move(f));
+}
+
 }  // namespace
 
 void FindPassesInTurn(const Calls& calls, const WorkContext& context, std::vector<Finding>* out) {
   if (context.training || context.IsServer() || context.generates) return;
-  PassesFinder::Found found = PassesFinder(calls).Run();
-  if (found.passes < kPassesLeast) return;
+  PassesFinder finder(calls);
+  PassesFinder::Found found = finder.Run();
+  if (found.passes < kPassesLeast) {
+    found = finder.RunUnlike();
+    if (found.passes >= kPassesLeast) AddUnlikePasses(calls, std::move(found), out);
+    return;
+  }
   analysis::ScaleGpu spared = SparedByOneBatch(calls, found.gpu, found.passes);
   std::vector<Fact> facts = {
-      StructureCount("passes", found.passes),
+      StructureCount("passes", found.passes), StructureWords("sizes", "equal sizes"),
+      StructureWords("join", "concatenate"),
       StructureWords("apart", found.apart == Apart::kJoined
                                   ? "their results meet after the last one"
                                   : "each takes an input that is uploaded before it")};
