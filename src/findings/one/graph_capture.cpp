@@ -272,6 +272,28 @@ CaptureText CaptureWords(const session::LoadedTrace& trace, const analysis::Host
   return text;
 }
 
+void SayCapture(const LaunchFit& fit, const CaptureText& text, bool generates,
+                std::vector<Remedy>* ways) {
+  for (Remedy& remedy : *ways) {
+    // The compiler leaves a library's function as it is; a graph replays its launches.
+    if (remedy.advice == Advice::kCompileGraphs && !fit.library_op.empty())
+      remedy.advice = Advice::kGpuGraphs;
+    if (remedy.advice != Advice::kCompileGraphs && remedy.advice != Advice::kGpuGraphs) continue;
+    // For the model compiled and for the step captured: which of them it is may change later.
+    const bool more = remedy.advice == Advice::kGpuGraphs && !text.before.empty();
+    const std::string then = more ? "" : "then ";
+    if (!fit.sizes.empty() && !generates)
+      remedy.facts.push_back({"pad", "pad inputs to a few sizes, " + then, "words"});
+    if (fit.grows && generates) {
+      remedy.facts.push_back(
+          {"fixed", "keep keys and values in a cache of fixed size, " + then, "words"});
+    }
+    if (!text.before.empty()) remedy.facts.push_back({"before", text.before, "words"});
+    remedy.facts.push_back({"capture", text.step, "words"});
+    remedy.facts.push_back({"compiled", text.model, "words"});
+  }
+}
+
 void FitToMadeSizes(const CaptureText& text, Finding* finding) {
   constexpr std::string_view kModule = "nn.Module: ";
   std::string module;

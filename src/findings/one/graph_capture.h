@@ -10,6 +10,7 @@
 #include "analysis/simulation/change.h"
 #include "base/interval.h"
 #include "findings/one/finding.h"
+#include "findings/one/launch_fit.h"
 #include "findings/one/time_scope.h"
 #include "findings/one/work_context.h"
 #include "session/loaded_trace.h"
@@ -33,6 +34,11 @@ struct CaptureText {
 CaptureText CaptureWords(const session::LoadedTrace& trace, const analysis::HostSummary& host,
                          const session::TraceFrames& frames, const TimeScope& scope,
                          const WorkContext& context, const std::string& sizes);
+
+// Tells ways out that are graphs what one of the step would meet, and what has to go first.
+// `generates`: token by token.
+void SayCapture(const LaunchFit& fit, const CaptureText& text, bool generates,
+                std::vector<Remedy>* ways);
 
 // Where values make sizes again and again inside the model (CaptureText::sizes_made), padding its
 // inputs fixes none of them: a graph holds the modules without such ops, which places of a

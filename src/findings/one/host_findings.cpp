@@ -497,26 +497,8 @@ class HostFindingMaker {
       return finding.host->kind == HostCauseKind::kOptimizer;
     });
     out_.back().path_b = WaysToLaunchFaster(e_.context, false, optimizer_told);
-    SayCapture(fit, capture, &out_.back().path_b);
+    SayCapture(fit, capture, e_.context.generates, &out_.back().path_b);
     if (made) FitToMadeSizes(capture, &out_.back());
-  }
-
-  // What a graph of the step would meet, where one is advised.
-  void SayCapture(const LaunchFit& fit, const CaptureText& text, std::vector<Remedy>* ways) const {
-    for (Remedy& remedy : *ways) {
-      // The compiler leaves a library's function as it is; a graph replays its launches.
-      if (remedy.advice == Advice::kCompileGraphs && !fit.library_op.empty())
-        remedy.advice = Advice::kGpuGraphs;
-      if (remedy.advice != Advice::kCompileGraphs && remedy.advice != Advice::kGpuGraphs) continue;
-      // For the model compiled and for the step captured: which of them it is may change later.
-      const bool more = remedy.advice == Advice::kGpuGraphs && !text.before.empty();
-      const std::string then = more ? "" : "then ";
-      if (!fit.sizes.empty() && !e_.context.generates)
-        remedy.facts.push_back({"pad", "pad inputs to a few sizes, " + then, "words"});
-      if (!text.before.empty()) remedy.facts.push_back({"before", text.before, "words"});
-      remedy.facts.push_back({"capture", text.step, "words"});
-      remedy.facts.push_back({"compiled", text.model, "words"});
-    }
   }
 
   struct ReplaysInScope {

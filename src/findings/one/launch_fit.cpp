@@ -55,7 +55,7 @@ class FitReader {
 
   LaunchFit Read() const {
     LaunchFit fit;
-    if (2 * sized_ > launches_) fit.sizes = SizesThatDiffer();
+    if (2 * sized_ > launches_) CompareSteps(&fit);
     fit.library_op = LibraryOp();
     return fit;
   }
@@ -85,9 +85,10 @@ class FitReader {
     return static_cast<double>(same) / static_cast<double>(std::max(a.launches, b.launches));
   }
 
-  // Most pairs of steps that launch as much have other sizes.
-  std::string SizesThatDiffer() const {
-    std::size_t pairs = 0, differ = 0;
+  // Most pairs of steps that launch as much have other sizes, or a few of them.
+  void CompareSteps(LaunchFit* fit) const {
+    constexpr double kAllAlike = 0.995;
+    std::size_t pairs = 0, differ = 0, few_differ = 0;
     std::string example;
     for (std::size_t i = 1; i < steps_.size(); ++i) {
       const LaunchedStep& a = steps_[i - 1];
@@ -96,11 +97,14 @@ class FitReader {
       if (least == 0 || static_cast<double>(least) < kLaunchesAsMany * static_cast<double>(most))
         continue;
       ++pairs;
-      if (Alike(a, b) >= kLaunchesAlike) continue;
+      const double alike = Alike(a, b);
+      if (alike < kAllAlike) ++few_differ;
+      if (alike >= kLaunchesAlike) continue;
       ++differ;
       if (example.empty()) example = Example(a, b);
     }
-    return 2 * differ > pairs ? example : std::string();
+    if (2 * differ > pairs) fit->sizes = std::move(example);
+    fit->grows = 2 * few_differ > pairs && 2 * differ <= pairs;
   }
 
   // The op with the most launches that the other step has at other sizes alone.

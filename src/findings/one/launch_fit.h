@@ -14,6 +14,8 @@ struct LaunchFit {
   // Sizes differ from step to step: an op with two of its sizes, "`aten::mm`: (300,64) and
   // (282,64)". Empty: they are the same, or not recorded, or there is one step.
   std::string sizes;
+  // A few sizes differ in each step, as keys do that grow token by token.
+  bool grows = false;
   // The op whose single calls launch most of what is launched: a library's function, such as a
   // recurrent network of cuDNN. Empty: none.
   std::string library_op;
