@@ -74,6 +74,10 @@ class TrainingScript {
     text_.Python(name, from, at_ - from);
     return *this;
   }
+  TrainingScript& Range(const std::string& name, double from) {
+    text_.Annotation(name, from, at_ - from);
+    return *this;
+  }
   double now() const { return at_; }
   Analyzed Run() const { return Analyze(text_, "H100"); }
 
@@ -147,6 +151,20 @@ TEST_CASE("waits of an evaluation go with it, but those of one in ten") {
   REQUIRE(waits != exact.end());
   // Of 4 x 3 inside of it; the fourth of a step is behind it.
   CHECK(std::get<analysis::RemoveWaits>(*waits).calls.size() == 10);
+}
+
+TEST_CASE("a range named rollout beside an optimizer is reinforcement learning") {
+  const auto family = [](const std::string& range, bool trains) {
+    const Analyzed one = TrainedSteps([&](TrainingScript& script, int) {
+      const double from = script.now();
+      script.Pass(1).Range(range, from).Forward();
+      if (trains) script.Backward().Optimizer();
+    });
+    return one.analysis.workload[WorkloadPart::kFamily].value;
+  };
+  CHECK(family("rollout", true) == "dense layers trained by reinforcement learning");
+  CHECK(family("forward", true) == "dense layers");
+  CHECK(family("rollout", false).find("reinforcement") == std::string::npos);
 }
 
 TEST_CASE("another batch, and a pass with autograd on, are evaluation as well") {

@@ -260,6 +260,12 @@ FamilyTold FamilyTeller::Tell(Workload* out) const {
     family = fmt::format("{} (microbenchmark)", one->operation->name);
     why = "nearly all GPU time is of this op";
   }
+  // What acts before it learns says so by the names of its ranges, or nothing does.
+  const bool trains = facts_.backward || Notes({"optimizer.step"}).count > 0;
+  if (!family.empty() && trains && Notes({"rollout"}).count > 0) {
+    family += " trained by reinforcement learning";
+    why += "; a range named rollout";
+  }
   out->Set(WorkloadPart::kFamily, std::move(family), Certainty::kInferred, std::move(why));
   return told;
 }
