@@ -17,6 +17,7 @@
 #include "findings/one/expert_loop.h"
 #include "findings/one/foreach_optimizer.h"
 #include "findings/one/library_results.h"
+#include "findings/one/loader_transforms.h"
 #include "findings/one/loss_over_vocabulary.h"
 #include "findings/one/multi_kernel.h"
 #include "findings/one/passes_in_turn.h"
@@ -58,6 +59,7 @@ class TraceStructures {
     FindSmallForGpu(calls_, context_, &out_);
     FindPassesInTurn(calls_, context_, &out_);
     FindEvaluationPasses(calls_, context_, &out_);
+    FindLoaderTransforms(calls_, context_, &out_);
     FindLibraryResults(calls_, context_, &out_);
     FindConstantProjections(calls_, context_, &out_);
     FindSparseProducts(calls_, &categories_, &out_);
