@@ -42,18 +42,9 @@ class AttentionCalls {
   std::vector<analysis::Change> Changes() && { return {std::move(gpu_), std::move(host_)}; }
 
  private:
-  // The outermost op around a launch, which the program's own code calls: `matmul` around `bmm`.
   EventIndex OpOf(EventIndex kernel) const {
-    EventIndex op = kNoEvent;
-    for (EventIndex up = tree_.parent(kernel); up != kNoEvent; up = tree_.parent(up)) {
-      if (events_[up].kind == trace::EventKind::kCpuOp) {
-        if (analysis::IsRangeName(events_.name(up))) break;
-        op = up;
-      } else if (op != kNoEvent) {
-        break;
-      }
-    }
-    return op;
+    const EventIndex launch = tree_.parent(kernel);
+    return launch == kNoEvent ? kNoEvent : OutermostOp(events_, tree_, launch);
   }
 
   void Add(std::span<const EventIndex> kernels, double left) {
@@ -104,6 +95,20 @@ class AttentionCalls {
 };
 
 }  // namespace
+
+EventIndex OutermostOp(const trace::EventStore& events, const tree::CallTree& tree,
+                       EventIndex host) {
+  EventIndex op = kNoEvent;
+  for (EventIndex up = host; up != kNoEvent; up = tree.parent(up)) {
+    if (events[up].kind == trace::EventKind::kCpuOp) {
+      if (analysis::IsRangeName(events.name(up))) break;
+      op = up;
+    } else if (op != kNoEvent) {
+      break;
+    }
+  }
+  return op;
+}
 
 std::vector<analysis::Change> OneAttentionEach(const trace::EventStore& events,
                                                const tree::CallTree& tree,

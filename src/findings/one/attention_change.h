@@ -23,6 +23,11 @@ std::vector<analysis::Change> OneAttentionEach(const trace::EventStore& events,
                                                const LaunchTimes& launches,
                                                std::span<const FusionCandidate* const> candidates);
 
+// The outermost op at or around an event of the host, which the program's own code calls: `matmul`
+// around `bmm`, an autograd node around what it runs; kNoEvent: there is none.
+trace::EventIndex OutermostOp(const trace::EventStore& events, const tree::CallTree& tree,
+                              trace::EventIndex host);
+
 // Host time that goes.
 double HostMsOfAttention(std::span<const analysis::Change> changes);
 

@@ -15,6 +15,7 @@
 #include "findings/one/evaluation_passes.h"
 #include "findings/one/exclusive.h"
 #include "findings/one/expert_loop.h"
+#include "findings/one/few_query_attention.h"
 #include "findings/one/foreach_optimizer.h"
 #include "findings/one/library_results.h"
 #include "findings/one/loader_transforms.h"
@@ -61,6 +62,7 @@ class TraceStructures {
     FindEvaluationPasses(calls_, context_, &out_);
     FindLoaderTransforms(calls_, context_, &out_);
     FindLibraryResults(calls_, context_, &out_);
+    FindFewQueryAttention(calls_, context_, &out_);
     FindConstantProjections(calls_, context_, &out_);
     FindSparseProducts(calls_, &categories_, &out_);
     FindVocabularyLoss(calls_, &categories_, &out_);
