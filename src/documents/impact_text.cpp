@@ -42,8 +42,8 @@ bool AddsLaunches(const findings::Analysis& analysis, const findings::Finding& f
   const bool autocast =
       row != nullptr && (row->action_a.key == kAutocast || row->action_a.part_of == kAutocast);
   const findings::WallBase& wall = analysis.wall;
-  return autocast && !analysis.context.compiled && ShowsLater(finding) &&
-         wall.host_floor_ms > wall.gpu_floor_ms;
+  return autocast && analysis.context.training && !analysis.context.compiled &&
+         ShowsLater(finding) && wall.host_floor_ms > wall.gpu_floor_ms;
 }
 
 std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding) {

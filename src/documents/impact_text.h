@@ -16,8 +16,8 @@ double OnceMs(const findings::Finding& finding);
 bool ShowsLater(const findings::Finding& finding);
 // Whether the host takes nearly all of what is left of the wall time once `saved_ms` of it is gone.
 bool HostSetsPaceAfter(const findings::Analysis& analysis, double saved_ms);
-// Autocast's casts are launches as well, unless they are compiled: while the host sets the pace it
-// makes the step longer.
+// Autocast, by which training runs in 16 bits, casts with launches of its own, unless they are
+// compiled: while the host sets the pace it makes the step longer.
 bool AddsLaunches(const findings::Analysis& analysis, const findings::Finding& finding);
 // What makes kernels faster where the host sets the pace; of a finding that ShowsLater.
 std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding);

@@ -16,6 +16,7 @@
 #include "findings/one/estimates.h"
 #include "findings/one/few_blocks.h"
 #include "findings/one/grid_blocks.h"
+#include "findings/one/precision_findings.h"
 #include "findings/one/product_kernels.h"
 #include "findings/one/published_rates.h"
 #include "findings/one/shapes.h"
@@ -171,12 +172,11 @@ class CauseFinder {
     const Target target{part, fmt::format("{:.0f}% of the TF32 peak", limits::kTensorHigh * 100),
                         "dense peak of " + platform->name};
     o->cause->b = target;
-    // Half the bytes of fp32, and the same shares of a higher rate: never less than TF32 saves.
-    // Where products are a small part, autocast's casts around all others take what they gain.
+    // Half the bytes, and the same shares of a higher rate. Where products are few, casts take it.
     const bool many = products_us_ >= limits::kAutocastProducts / 100 * calls_.computation_us;
     const auto bf16 = perf::PeakFor(*platform, "matrix_bf16");
     if (bf16 && many) {
-      o->cause->facts.push_back(NumberFact("bf16_peak", bf16->tflops, "TFLOPS/s"));
+      AddWayToNarrow(work_, bf16->tflops, &o->cause->facts);
       Range more = SavedAtTensorRate(now, bf16->tflops, std::max(memory / 2, shortest));
       if (!sized) more.low = 0;
       o->cause->a = Target{more, fmt::format("{:.0f}% of the bf16 peak", limits::kTensorHigh * 100),

@@ -1,10 +1,12 @@
 #include "findings/one/fusion_findings.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include "base/text.h"
+#include "findings/one/attention_change.h"
 #include "findings/one/chain_works.h"
 #include "findings/one/estimates.h"
 #include "findings/one/fusion_facts.h"
@@ -210,15 +212,26 @@ class FusionFindingMaker {
       groups[found->second].push_back(&candidate);
     }
     std::vector<Finding> out;
+    Candidates small;  // attention whose kernels take little: one call for all, whatever its sizes
     for (const Candidates& members : groups) {
       const bool engine = IsActivationOfEngine(members);
       const bool floor = engine && !PartToStream(*members.front());
-      if (IsWorthIt(members, engine) && !floor) out.push_back(Make(members));
+      const bool worth = IsWorthIt(members, engine);
+      if (worth && !floor) out.push_back(Make(members));
+      if (!worth && members.front()->kind == FusionKind::kAttention)
+        small.insert(small.end(), members.begin(), members.end());
     }
+    if (!small.empty() && SparesLaunches(small)) out.push_back(Make(small));
     return out;
   }
 
  private:
+  // In one call the host has less to do, which may be worth it where the GPU has not much of it.
+  bool SparesLaunches(const Candidates& members) const {
+    const double host_ms = HostMsOfAttention(OneAttentionEach(events_, tree_, by_thread_, members));
+    return 100 * host_ms >= limits::kFindingMin * analysis_.totals.window_ms;
+  }
+
   // An activation that an engine runs behind a product of a library: only its own kernel can get
   // faster.
   bool IsActivationOfEngine(const Candidates& members) const {
@@ -269,6 +282,7 @@ class FusionFindingMaker {
     if (engine) HoldAgainstBandwidth(members, &f);
     Paths(members, &f);
     if (IsPointwise(first.kind) && !engine) f.change_a->exact = OneKernelEach(members);
+    if (attention) f.change_a->exact = OneAttentionEach(events_, tree_, by_thread_, members);
     std::optional<Change::Part> rotation;
     if (TakesRotation(f)) rotation = AddRotation(members, &f);
     f.change_a->savings_ms = *f.savings_ms;
@@ -292,6 +306,9 @@ class FusionFindingMaker {
     if (alike) {
       if (const auto pattern = PatternOf(first.kind))
         f->patterns.push_back({*pattern, FusionFacts(analysis_, first)});
+      const bool differ = std::ranges::any_of(
+          members, [&](const FusionCandidate* one) { return one->scores != first.scores; });
+      if (differ) DropSizes(&f->patterns.back().facts);
       return;
     }
     std::map<FusionKind, double> by_kind;
@@ -307,6 +324,15 @@ class FusionFindingMaker {
     for (const auto& [kind, ms] : by_kind)
       facts.push_back(NumberFact(std::string(FusionText(kind)) + "_ms", ms, "ms"));
     f->patterns.push_back({Pattern::kUnfusedChains, std::move(facts)});
+  }
+
+  // Those of one are not those of others.
+  static void DropSizes(std::vector<Fact>* facts) {
+    static constexpr std::string_view kOfSizes[] = {"score_shape", "instance_us", "odd",
+                                                    "odd_kernel"};
+    std::erase_if(*facts, [](const Fact& fact) {
+      return std::ranges::find(kOfSizes, std::string_view(fact.key)) != std::end(kOfSizes);
+    });
   }
 
   // What fuses all of them goes before what fuses one kind.
@@ -484,7 +510,7 @@ class FusionFindingMaker {
   const Analysis& analysis_;
   const trace::EventStore& events_;
   const tree::CallTree& tree_;
-  std::vector<std::vector<std::int64_t>> by_thread_;  // begins of launches
+  LaunchTimes by_thread_;
 };
 
 }  // namespace

@@ -21,8 +21,8 @@ constexpr double kWideLeast = 0.15;  // of the GPU's time: else precision is not
 constexpr double kNarrowMost = 0.1;  // of the products' time, in 16 bits already
 constexpr double kRateLeast = 1.5;   // of bf16 to TF32
 
-// What goes of each kind of work where autocast runs the forward pass in 16 bits. It adds casts,
-// and copies and casts of what stays in 32 bits stay as they are.
+// What goes of each kind of work where the forward pass runs in 16 bits. Autocast adds casts, and
+// copies and casts of what stays in 32 bits stay as they are.
 enum class Work : std::uint8_t {
   kProducts,
   kShortProducts,
@@ -33,14 +33,20 @@ enum class Work : std::uint8_t {
   kNone
 };
 constexpr std::size_t kWorks = static_cast<std::size_t>(Work::kNone);
-constexpr std::array<Range, kWorks> kAutocastParts = {{
+constexpr std::array<Range, kWorks> kNarrowParts = {{
     {0.2, 0.4, 0.5},     // twice the rate of TF32 at best, as products reach it
     {0, 0.1, 0.4},       // latency for the most part, whatever the type
     {0, 0.15, 0.5},      // convolutions in NCHW: 16 bits ask for more conversions (planar_network)
     {0.25, 0.55, 0.85},  // half of the bytes at least, FlashAttention where it takes these shapes
     {0, 0.3, 0.5},       // half of the bytes at best
-    {0, 0.1, 0.25},      // norms, sums and softmax stay in fp32: half of what they read at best
+    {0, 0.1, 0.25},      // under autocast they stay in fp32: half of what they read at best
 }};
+
+// Of a model whose weights are in 16 bits all that runs between its products is.
+const Range& PartOfWork(std::size_t work, const WorkContext& context) {
+  const bool in_16_bits = work == static_cast<std::size_t>(Work::kReductions) && !context.training;
+  return kNarrowParts[in_16_bits ? static_cast<std::size_t>(Work::kPasses) : work];
+}
 
 // The program's work in 32 bits, by what 16 bits do to it.
 struct WideWork {
@@ -151,9 +157,9 @@ Finding TakeAlong(const Calls& calls, std::vector<EventIndex> gpu, const Range& 
   return more;
 }
 
-// What a finding sizes for products alone is done by autocast, which runs the whole forward pass in
-// 16 bits: one change, one figure.
-void WidenToForward(const Calls& calls, WideWork work, Finding* f) {
+// What a finding sizes for products alone is done where the whole forward pass runs in 16 bits: one
+// change, one figure.
+void WidenToForward(const Calls& calls, const WorkContext& context, WideWork work, Finding* f) {
   std::vector<EventIndex> own;
   for (const Change::Part& part : f->change_a->parts)
     own.insert(own.end(), part.gpu.begin(), part.gpu.end());
@@ -162,10 +168,13 @@ void WidenToForward(const Calls& calls, WideWork work, Finding* f) {
   for (std::size_t w = 0; w < kWorks; ++w) {
     std::erase_if(work.of[w],
                   [&](EventIndex e) { return std::binary_search(own.begin(), own.end(), e); });
-    TakeAlong(calls, std::move(work.of[w]), kAutocastParts[w], f);
+    TakeAlong(calls, std::move(work.of[w]), PartOfWork(w, context), f);
   }
-  if (const std::string also = NamesOf(work); !also.empty() && tf32)
-    f->patterns.front().facts.push_back(StructureWords("also", also));
+  const std::string also = NamesOf(work);
+  if (also.empty() || !tf32) return;
+  f->patterns.front().facts.push_back(StructureWords("also", also));
+  if (context.training)
+    f->patterns.front().facts.push_back(StructureWords("stay", "Norms, softmax and sums"));
 }
 
 std::optional<Finding> NarrowerPrecision(const Calls& calls, WideWork work,
@@ -175,8 +184,8 @@ std::optional<Finding> NarrowerPrecision(const Calls& calls, WideWork work,
   const auto bf16 = perf::PeakFor(*calls.platform, "matrix_bf16");
   if (!tf32 || !bf16 || bf16->tflops < kRateLeast * tf32->tflops) return std::nullopt;
   if (work.tf32_ns < kWideLeast * work.all_ns) return std::nullopt;
-  std::vector<Fact> facts = {NumberFact("tf32_peak", tf32->tflops, "TFLOPS/s"),
-                             NumberFact("bf16_peak", bf16->tflops, "TFLOPS/s")};
+  std::vector<Fact> facts = {NumberFact("tf32_peak", tf32->tflops, "TFLOPS/s")};
+  AddWayToNarrow(context, bf16->tflops, &facts);
   if (work.convolutions)
     facts.push_back(StructureWords("layout", "`model.to(memory_format=torch.channels_last)`"));
   const Target target{
@@ -188,12 +197,12 @@ std::optional<Finding> NarrowerPrecision(const Calls& calls, WideWork work,
   if (!work.of[static_cast<std::size_t>(Work::kPlanar)].empty())
     facts.push_back(
         StructureWords("planar", "convolutions in NCHW gain little from 16 bits alone"));
-  Finding f =
-      StructureFinding(calls, Pattern::kNarrowerPrecision, "Precision", subject,
-                       std::move(work.of[first]), kAutocastParts[first], target, std::move(facts));
+  Finding f = StructureFinding(calls, Pattern::kNarrowerPrecision, "Precision", subject,
+                               std::move(work.of[first]), PartOfWork(first, context), target,
+                               std::move(facts));
   for (std::size_t w = 0; w < kWorks; ++w) {
     if (w == first) continue;
-    const Finding rest = TakeAlong(calls, std::move(work.of[w]), kAutocastParts[w], &f);
+    const Finding rest = TakeAlong(calls, std::move(work.of[w]), PartOfWork(w, context), &f);
     f.time_ms += rest.time_ms;
     f.exclusive_ms += rest.exclusive_ms;
     f.count += rest.count;
@@ -204,6 +213,17 @@ std::optional<Finding> NarrowerPrecision(const Calls& calls, WideWork work,
 }
 
 }  // namespace
+
+void AddWayToNarrow(const WorkContext& context, double bf16_tflops, std::vector<Fact>* facts) {
+  facts->push_back(NumberFact("bf16_peak", bf16_tflops, "TFLOPS/s"));
+  facts->push_back(StructureWords(
+      "narrow", context.training
+                    ? "Run the forward pass under `torch.autocast(\"cuda\", torch.bfloat16)`"
+                    : "Keep weights and inputs in bf16: `model.to(torch.bfloat16)`"));
+  // Without a backward pass nothing needs the weights in fp32, and a cast of each is a launch.
+  if (!context.training)
+    facts->push_back(StructureWords("casts", "`torch.autocast` would cast weights in every pass"));
+}
 
 void JudgePrecision(const Calls& calls, const ledger::KindsOfWork& kinds,
                     const WorkContext& context, std::vector<CategoryAnalysis>* categories,
@@ -223,7 +243,7 @@ void JudgePrecision(const Calls& calls, const ledger::KindsOfWork& kinds,
   look(*structures);
   for (CategoryAnalysis& category : *categories)
     look(category.findings);
-  if (of_products != nullptr) return WidenToForward(calls, std::move(work), of_products);
+  if (of_products != nullptr) return WidenToForward(calls, context, std::move(work), of_products);
   if (auto narrower = NarrowerPrecision(calls, std::move(work), context))
     structures->push_back(std::move(*narrower));
 }

@@ -9,13 +9,16 @@
 #include "analysis/host/runtime_calls.h"
 #include "analysis/tables/summary.h"
 #include "base/text.h"
+#include "findings/one/autocast_weights.h"
 #include "findings/one/constant_projections.h"
 #include "findings/one/estimates.h"
 #include "findings/one/evaluation_passes.h"
 #include "findings/one/exclusive.h"
 #include "findings/one/expert_loop.h"
+#include "findings/one/few_query_attention.h"
 #include "findings/one/foreach_optimizer.h"
 #include "findings/one/library_results.h"
+#include "findings/one/loader_transforms.h"
 #include "findings/one/loss_over_vocabulary.h"
 #include "findings/one/multi_kernel.h"
 #include "findings/one/passes_in_turn.h"
@@ -51,12 +54,15 @@ class TraceStructures {
     GraphCopies();
     CollectiveCopies();
     CutExperts();
+    FindAutocastWeights(calls_, context_, &categories_, &out_);
     FindExpertLoops(calls_, context_, categories_, &out_);
     FindForeachOptimizer(calls_, context_, &categories_, &out_);
     FindSmallForGpu(calls_, context_, &out_);
     FindPassesInTurn(calls_, context_, &out_);
     FindEvaluationPasses(calls_, context_, &out_);
+    FindLoaderTransforms(calls_, context_, &out_);
     FindLibraryResults(calls_, context_, &out_);
+    FindFewQueryAttention(calls_, context_, &out_);
     FindConstantProjections(calls_, context_, &out_);
     FindSparseProducts(calls_, &categories_, &out_);
     FindVocabularyLoss(calls_, &categories_, &out_);
@@ -129,12 +135,15 @@ class TraceStructures {
       if (holds && !words.empty()) facts.push_back(StructureWords(key, std::move(words)));
     };
     add(true, "autocast",
-        context_.before_torch2 ? "`torch.cuda.amp.autocast()`"
-                               : "`torch.autocast(\"cuda\", torch.float16)`");
+        !context_.training       ? "`model.half()`, inputs as well"
+        : context_.before_torch2 ? "`torch.cuda.amp.autocast()`"
+                                 : "`torch.autocast(\"cuda\", torch.float16)`");
     add(context_.training, "scaler", "`torch.cuda.amp.GradScaler`");
     add(convolutions, "layout", "`model.to(memory_format=torch.channels_last)`");
     add(MostlyReplayed(gpu), "capture",
-        "It must be on when the graphs are captured, whose static inputs then become fp16");
+        context_.training
+            ? "It must be on when the graphs are captured, whose static inputs then become fp16"
+            : "Graphs are captured anew then, with static inputs in fp16");
     add(true, "sizes", UnalignedSizes());
     add(convolutions && SameShapes(), "benchmark",
         "`torch.backends.cudnn.benchmark = True` as well: the shapes are the same in each step.");
