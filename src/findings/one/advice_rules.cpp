@@ -387,6 +387,8 @@ std::string HostOpsNamed(const std::vector<HostPlace>& places) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
     if (names.size() == kNamed) break;
   }
+  // The same ops are one action, whichever of them takes longer in a section.
+  std::sort(names.begin(), names.end());
   return names.empty() ? "these ops" : Enumerated(names);
 }
 

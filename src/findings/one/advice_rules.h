@@ -51,7 +51,7 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
 // Whether what is called so reads or decodes video or images.
 bool IsDecoding(const std::string& name);
 // "`aten::div` and `aten::sub`", "NumPy's `argmax`": what a host section does that torch has on the
-// GPU, the longest two.
+// GPU: the longest two, by name.
 std::string HostOpsNamed(const std::vector<HostPlace>& places);
 // What fits to the ops and calls in which the host waits for the GPU: what is read back before what
 // is sent, if more time goes by it, each with the most idle time first; what little of it would go

@@ -223,8 +223,7 @@ class PlanarNetwork {
       cause.facts.push_back(NumberFact("norms_percent", norms_us_ / all_us * 100, "%"));
     if (tf32_) {
       cause.facts.push_back(
-          {"together",
-           std::string("Autocast to 16 bits gains little in NCHW; with NHWC both compound"),
+          {"together", std::string("16 bits alone gain little in NCHW; with NHWC both compound"),
            "words"});
     }
     o.cause = std::move(cause);
