@@ -94,7 +94,8 @@ std::string PartToCompile(const Analysis& analysis, bool* whole) {
                  : "the parts between the syncs separately (`torch.compile` on each)";
   }
   *whole = analysis.workload[WorkloadPart::kModel].known();
-  return *whole ? "the model (`torch.compile(model)`)" : "the functions that call these ops (`torch.compile`)";
+  return *whole ? "the model (`torch.compile(model)`)"
+                : "the functions that call these ops (`torch.compile`)";
 }
 
 // Chains of an eager model are one lever: whoever compiles it has them all.

@@ -74,13 +74,13 @@ struct HostCause {
   // Host time that goes to other processes, beside the GPU's work, too; 0: idle_ms alone goes.
   double moved_ms = 0;
   double behind_work_ms = 0;  // of loading: what of it the GPU's work hides today
-  double left_ms = 0;   // of it, what the change of the code leaves
-  double early_ms = 0;  // of late launches: idle time at the start of a step's GPU work
-  double until_ms = 0;  // ... and when the last of it ends, from that start
-  std::string within;   // of a section: the function that holds it; may be empty
-  bool once = false;    // most of it is in no steady step
-  bool ramp = false;    // launches come late at the start of a step only
-  bool ahead = false;   // launches come late although the host is ahead as a rule
+  double left_ms = 0;         // of it, what the change of the code leaves
+  double early_ms = 0;        // of late launches: idle time at the start of a step's GPU work
+  double until_ms = 0;        // ... and when the last of it ends, from that start
+  std::string within;         // of a section: the function that holds it; may be empty
+  bool once = false;          // most of it is in no steady step
+  bool ramp = false;          // launches come late at the start of a step only
+  bool ahead = false;         // launches come late although the host is ahead as a rule
   bool unsure = false;  // of late launches: sizes that differ or waits have to go before a graph
   // Of such: the stretch of the only step that holds most of its gaps, and when a second thread
   // begins to launch, which runs backward; 0: several steps, or no such thread.
