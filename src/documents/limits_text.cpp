@@ -97,7 +97,7 @@ class LimitFinder {
     };
     if (finding.rule) {
       const levers::RuleRow* row = in_.Texts().RuleOf(*finding.rule);
-      if (row != nullptr && say(row->open, row->record)) return;
+      if (row != nullptr && say(documents::LeftOpen(in_, finding), row->record)) return;
     }
     for (const auto* path : {&finding.path_a, &finding.path_b}) {
       for (const findings::Remedy& remedy : *path) {

@@ -464,6 +464,11 @@ bool IsToldAsWay(findings::Advice advice) {
          advice != findings::Advice::kProfileCounters;
 }
 
+std::string LeftOpen(const findings::Analysis& analysis, const findings::Finding& finding) {
+  const findings::RuleRow* row = RowOf(analysis, finding);
+  return row == nullptr ? "" : findings::FillRule(row->open, RuleFacts(finding), &WriteFact);
+}
+
 std::string AdviceSentence(const findings::Analysis& analysis, const findings::Remedy& remedy) {
   return Capitalised(
       findings::FillRule(analysis.Texts().Of(remedy.advice).what, remedy.facts, &WriteFact));

@@ -57,6 +57,9 @@ std::string SubjectText(const findings::Finding& finding);
 // Whether the reader is told it as a way out. A reproducer for those who write the kernel is in the
 // report's files; to the reader it is none.
 bool IsToldAsWay(findings::Advice advice);
+// What decides whether a rule's fix pays and no trace shows; empty: the catalogue says nothing.
+// REQUIRES: the finding is a rule's.
+std::string LeftOpen(const findings::Analysis& analysis, const findings::Finding& finding);
 // What a remedy tells to do, as a sentence without its full stop.
 std::string AdviceSentence(const findings::Analysis& analysis, const findings::Remedy& remedy);
 

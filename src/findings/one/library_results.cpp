@@ -153,9 +153,9 @@ void FindLibraryResults(const Calls& calls, const WorkContext& context, std::vec
     if (!IsRecorded(calls.events(), result)) continue;
     LibraryResultFinder::Found found = LibraryResultFinder(calls, result).Run();
     if (found.calls == 0) continue;
-    std::vector<Fact> facts = {StructureText("function", result.function),
-                               StructureWords("do", result.action),
-                               StructureCount("calls", found.calls)};
+    std::vector<Fact> facts = {
+        StructureText("function", result.function), StructureWords("do", result.action),
+        StructureWords("made", result.what), StructureCount("calls", found.calls)};
     std::vector<EventIndex> gpu = found.gpu;
     analysis::HostNames names(calls.events());
     std::vector<EventIndex> waits = WaitsInside(calls.trace, found.stretches, &names);

@@ -429,6 +429,9 @@ void FindPassesInTurn(const Calls& calls, const WorkContext& context, std::vecto
       StructureWords("apart", found.apart == Apart::kJoined
                                   ? "their results meet after the last one"
                                   : "each takes an input that is uploaded before it")};
+  if (found.apart == Apart::kJoined) {
+    facts.push_back(StructureWords("pair", "Guidance with and without the prompt is such a pair"));
+  }
   if (!spared.events.empty()) {
     const double percent = SparedPercent(calls, spared, found.gpu);
     facts.push_back(NumberFact("spared_percent", percent, "%"));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <numeric>
 #include <utility>
 #include <variant>
@@ -101,7 +100,6 @@ double HoldToRest(const WallBase& wall, const analysis::Simulation& simulation,
 
 double CapOf(const analysis::Simulation& simulation, const analysis::GivenChanges& given,
              const WayOut& way) {
-  if (way.cap_alone) return std::numeric_limits<double>::infinity();
   if (way.cap_ms) return *way.cap_ms;
   const analysis::RemovedTime removed = simulation.Removed(given, way.changes);
   return std::max(0.0, removed.gpu_ms + removed.host_ms);

@@ -24,10 +24,9 @@ struct WayOut {
   double high_part = 1;                   // what is possible
   // No saving is larger; absent: the time that the changes take away.
   std::optional<double> cap_ms;
-  bool cap_alone = false;  // once others are made the simulation alone bounds it
 };
 
-// What a way out may save at most once others are made; infinite: what the simulation says.
+// What a way out may save at most once others are made.
 double CapOf(const analysis::Simulation& simulation, const analysis::GivenChanges& given,
              const WayOut& way);
 

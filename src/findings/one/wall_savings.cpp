@@ -113,8 +113,6 @@ class WallAsker {
     WayOut way{InScope({pin}), 1, 1, MovedMs(finding)};
     // The host stands in a call as long as its copy lasts, and while it is staged.
     *way.cap_ms = std::max(*way.cap_ms, UploadingMs(simulation_.recorded(), way.changes));
-    // A wait behind an upload grows to that for all queued work, once the host is fast.
-    way.cap_alone = true;
     return way;
   }
   // What nothing hides of it: of several GPUs the wall time, not the sum.

@@ -416,10 +416,12 @@ class PhaseTeller {
       return;
     }
     const bool periodic = !iteration_ && base.source == analysis::StepSource::kKernelPeriod;
+    const bool ranges = steps.empty() && base.source == analysis::StepSource::kAnnotation;
     out_.Set(WorkloadPart::kSteps, std::move(text),
              periodic ? Certainty::kInferred : Certainty::kRecorded,
              periodic     ? "kernels that recur in the same order"
              : iteration_ ? "annotations of the server"
+             : ranges     ? "ranges of the program"
              : base.source == analysis::StepSource::kMarks && base.name != "ProfilerStep"
                  ? "marks of steps, or runs of the program"
                  : "ProfilerStep marks, module calls");
