@@ -1,14 +1,19 @@
 #include "documents/lever_table.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/simulation/change.h"
+#include "base/interval.h"
 #include "base/number_text.h"
 #include "documents/added_prose.h"
 #include "documents/base_text.h"
@@ -230,19 +235,35 @@ const findings::Finding* HostLever(const std::vector<ActionGroup>& groups) {
   return nullptr;
 }
 
-// Of rows that spare the host the one that saves the most.
-const findings::Finding* LargestForHost(const std::vector<ActionGroup>& groups,
-                                        const findings::Finding& host) {
-  const auto saved_ms = [](const findings::Finding& finding) {
-    const findings::WallSaving* best = findings::BestWall(finding);
-    return best == nullptr || finding.one_off ? 0 : best->after_others_ms;
-  };
-  const findings::Finding* largest = &host;
-  for (const ActionGroup& group : groups) {
-    const findings::Finding& head = *group.front();
-    if (findings::SparesHost(head) && saved_ms(head) > saved_ms(*largest)) largest = &head;
+// The host's time that a finding's way out takes away.
+IntervalSet<std::int64_t> HostTimeOf(const findings::Finding& finding) {
+  IntervalSet<std::int64_t> times;
+  if (finding.way == nullptr) return times;
+  for (const analysis::Change& change : finding.way->changes) {
+    if (const auto* scale = std::get_if<analysis::ScaleHost>(&change)) {
+      for (const analysis::HostStretch& one : scale->stretches)
+        times.push_back({one.begin_ns, one.end_ns});
+    } else if (const auto* graph = std::get_if<analysis::GraphLaunches>(&change)) {
+      times.push_back({graph->begin_ns, graph->end_ns});
+    }
   }
-  return largest;
+  return Union(std::move(times));
+}
+
+// The row that spares the host the most of what this one would; none does: `host`.
+const findings::Finding* SameHostTime(const std::vector<ActionGroup>& groups,
+                                      const findings::Finding& host,
+                                      const findings::Finding& finding) {
+  const IntervalSet<std::int64_t> own = HostTimeOf(finding);
+  const findings::Finding* best = &host;
+  std::int64_t most_ns = 0;
+  for (const ActionGroup& group : groups) {
+    const std::int64_t same_ns = Length(Intersect(own, HostTimeOf(*group.front())));
+    if (same_ns <= most_ns) continue;
+    most_ns = same_ns;
+    best = group.front();
+  }
+  return best;
 }
 
 // The row that takes its saving: the first that is about most of its kernels, else the host's.
@@ -251,7 +272,7 @@ const findings::Finding* InsteadOf(const findings::Analysis& analysis,
                                    const findings::Finding& host,
                                    const findings::Finding& finding) {
   if (LeavesGpu(host)) return &host;
-  if (findings::SparesHost(finding)) return LargestForHost(groups, host);
+  if (findings::SparesHost(finding)) return SameHostTime(groups, host, finding);
   const std::vector<trace::EventIndex> own = analysis.WorkOf(finding);
   for (const ActionGroup& group : groups) {
     std::vector<trace::EventIndex> same, others = analysis.WorkOf(*group.front());
