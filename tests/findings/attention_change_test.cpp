@@ -77,10 +77,7 @@ Analyzed Attentions(double kernel_us, bool sizes_differ = false, bool projects_b
 }
 
 const Finding* WrittenOut(const Analyzed& one) {
-  const auto& all = one.analysis.findings;
-  const auto found = std::ranges::find_if(
-      all, [](const Finding& finding) { return finding.rule == Pattern::kUnfusedAttention; });
-  return found == all.end() ? nullptr : &*found;
+  return one.FindRule(Pattern::kUnfusedAttention);
 }
 
 TEST_CASE("one call for attention spares the host what lies between its products") {

@@ -125,10 +125,7 @@ Analyzed AutocastSteps(const AutocastStep& one, bool training = true,
 }
 
 const Finding* AutocastFinding(const Analyzed& one) {
-  const auto& all = one.analysis.findings;
-  const auto found = std::ranges::find_if(
-      all, [](const Finding& finding) { return finding.rule == Pattern::kAutocastWeights; });
-  return found == all.end() ? nullptr : &*found;
+  return one.FindRule(Pattern::kAutocastWeights);
 }
 
 std::string WordsOf(const Finding& finding, std::string_view key) {

@@ -49,10 +49,7 @@ TraceText Layers(const std::string& module, const std::array<int, 4>& rows, int 
 }
 
 const Finding* Dense(const Analyzed& one) {
-  for (const Finding& finding : one.analysis.findings) {
-    if (finding.rule == Pattern::kDenseExperts) return &finding;
-  }
-  return nullptr;
+  return one.FindRule(Pattern::kDenseExperts);
 }
 
 TEST_CASE("each token in every expert is work that the gate throws away") {

@@ -114,10 +114,7 @@ Analyzed TrainedSteps(const std::function<void(TrainingScript&, int step)>& one,
 }
 
 const Finding* EvaluationOf(const Analyzed& one) {
-  const auto& all = one.analysis.findings;
-  const auto found = std::ranges::find_if(
-      all, [](const Finding& finding) { return finding.rule == Pattern::kEvaluationPasses; });
-  return found == all.end() ? nullptr : &*found;
+  return one.FindRule(Pattern::kEvaluationPasses);
 }
 
 TEST_CASE("a pass behind the optimizer for figures is evaluation in each step") {

@@ -56,10 +56,7 @@ class ExpertScript {
 };
 
 const Finding* LoopOf(const Analyzed& one) {
-  for (const Finding& finding : one.analysis.findings) {
-    if (finding.rule == Pattern::kExpertLoop) return &finding;
-  }
-  return nullptr;
+  return one.FindRule(Pattern::kExpertLoop);
 }
 
 TEST_CASE("rounds over each expert's own rows are one grouped GEMM") {

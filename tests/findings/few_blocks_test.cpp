@@ -35,10 +35,7 @@ TraceText CallsOf(std::string_view op, std::string_view kernel, int blocks, doub
 }
 
 const Finding* FewBlocks(const Analyzed& one) {
-  for (const Finding& finding : one.analysis.findings) {
-    if (finding.rule == Pattern::kFewBlocks) return &finding;
-  }
-  return nullptr;
+  return one.FindRule(Pattern::kFewBlocks);
 }
 
 TEST_CASE("a kernel on a few of the compute units is a finding, at most as fast as all of them") {
@@ -54,10 +51,7 @@ TEST_CASE("a kernel on a few of the compute units is a finding, at most as fast 
 }
 
 const Finding* OfLibrary(const Analyzed& one) {
-  for (const Finding& finding : one.analysis.findings) {
-    if (finding.rule == Pattern::kFewBlocksLibrary) return &finding;
-  }
-  return nullptr;
+  return one.FindRule(Pattern::kFewBlocksLibrary);
 }
 
 TEST_CASE("a library chooses its grids: its users give it other work or compile") {

@@ -87,10 +87,7 @@ Analyzed Decoded(const DecodeShape& shape, int layers = 6) {
 }
 
 const Finding* FewQueriesOf(const Analyzed& one) {
-  const auto& all = one.analysis.findings;
-  const auto found = std::ranges::find_if(
-      all, [](const Finding& finding) { return finding.rule == Pattern::kFewQueryAttention; });
-  return found == all.end() ? nullptr : &*found;
+  return one.FindRule(Pattern::kFewQueryAttention);
 }
 
 bool NamesGroups(const Finding& finding) {

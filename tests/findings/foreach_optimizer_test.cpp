@@ -45,10 +45,7 @@ Analyzed Trained(std::string_view optimizer, const ForeachPasses& passes, bool p
 }
 
 const Finding* ForeachOf(const Analyzed& one) {
-  for (const Finding& finding : one.analysis.findings) {
-    if (finding.rule == Pattern::kForeachOptimizer) return &finding;
-  }
-  return nullptr;
+  return one.FindRule(Pattern::kForeachOptimizer);
 }
 
 // 3 + 2 + 3 + 2 + 2 + 4 = 16 tensors, of which the fused kernel moves 7.

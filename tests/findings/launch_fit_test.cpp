@@ -180,10 +180,7 @@ TEST_CASE("a step takes no longer without what recording costs, and the more ops
 }
 
 const Finding* TooSmall(const Analyzed& one) {
-  const auto& all = one.analysis.findings;
-  const auto found = std::ranges::find_if(
-      all, [](const Finding& finding) { return finding.rule == Pattern::kSmallForGpu; });
-  return found == all.end() ? nullptr : &*found;
+  return one.FindRule(Pattern::kSmallForGpu);
 }
 
 TEST_CASE("what one core computes sooner than it is launched needs no GPU") {

@@ -74,10 +74,7 @@ Analyzed LoadingSteps(const LoaderOps& ops, const std::string& loader = kOwnLoad
 }
 
 const Finding* TransformsOf(const Analyzed& one) {
-  const auto& all = one.analysis.findings;
-  const auto found = std::ranges::find_if(
-      all, [](const Finding& finding) { return finding.rule == Pattern::kLoaderTransforms; });
-  return found == all.end() ? nullptr : &*found;
+  return one.FindRule(Pattern::kLoaderTransforms);
 }
 
 void Spectrogram(LoaderScript& script) {

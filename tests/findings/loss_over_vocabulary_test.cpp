@@ -78,10 +78,7 @@ class LogitScript {
 };
 
 const Finding* VocabularyLossOf(const Analyzed& one) {
-  for (const Finding& finding : one.analysis.findings) {
-    if (finding.rule == Pattern::kLossOverVocabulary) return &finding;
-  }
-  return nullptr;
+  return one.FindRule(Pattern::kLossOverVocabulary);
 }
 
 std::int64_t LossCount(const Finding& finding, std::string_view key) {

@@ -92,10 +92,7 @@ class PassScript {
 };
 
 const Finding* PassesOf(const Analyzed& one) {
-  const auto& all = one.analysis.findings;
-  const auto found = std::ranges::find_if(
-      all, [](const Finding& finding) { return finding.rule == Pattern::kPassesInTurn; });
-  return found == all.end() ? nullptr : &*found;
+  return one.FindRule(Pattern::kPassesInTurn);
 }
 
 constexpr const char* kLatent = "[[1,4,32,32],[1,4,32,32]]";  // two of them

@@ -79,10 +79,7 @@ Analyzed NetOf(const ConvNet& net, std::string_view platform = "H100-SXM") {
 }
 
 const Finding* Planar(const Analyzed& one) {
-  for (const Finding& finding : one.analysis.findings) {
-    if (finding.rule == Pattern::kPlanarNetwork) return &finding;
-  }
-  return nullptr;
+  return one.FindRule(Pattern::kPlanarNetwork);
 }
 
 TEST_CASE("convolutions on tensor cores in NCHW, their conversions and batch norms are one fix") {

@@ -81,10 +81,7 @@ class EdgeScript {
 };
 
 const Finding* SparseOf(const Analyzed& one) {
-  for (const Finding& finding : one.analysis.findings) {
-    if (finding.rule == Pattern::kSparseProduct) return &finding;
-  }
-  return nullptr;
+  return one.FindRule(Pattern::kSparseProduct);
 }
 
 std::int64_t CountIn(const Finding& finding, std::string_view key) {

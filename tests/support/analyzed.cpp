@@ -28,6 +28,13 @@ const findings::Finding* Analyzed::Find(std::string_view category, std::string_v
   return nullptr;
 }
 
+const findings::Finding* Analyzed::FindRule(findings::Pattern rule) const {
+  for (const findings::Finding& finding : analysis.findings) {
+    if (finding.rule == rule) return &finding;
+  }
+  return nullptr;
+}
+
 const findings::Quality* Analyzed::Quality(std::string_view code) const {
   for (const findings::Quality& one : analysis.quality) {
     if (one.code == code) return &one;

@@ -17,6 +17,8 @@ struct Analyzed {
   bool Has(const findings::Operation& operation, findings::Pattern pattern) const;
   // The finding of a category and subject; null: none.
   const findings::Finding* Find(std::string_view category, std::string_view subject) const;
+  // The first finding of a rule; null: none.
+  const findings::Finding* FindRule(findings::Pattern rule) const;
   const findings::Quality* Quality(std::string_view code) const;
   const findings::GapGroup* Gap(std::string_view name) const;
 };
