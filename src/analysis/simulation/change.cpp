@@ -74,28 +74,31 @@ class Applier {
   }
 
   void operator()(const ScaleHost& change) {
-    LessOfEdges less;
     for (const HostStretch& stretch : change.stretches) {
       ForHostEdges(stretch, [&](std::uint32_t node, std::uint32_t edge, double overlap) {
         if (!change.calls && graph_.edges[edge].kind == EdgeKind::kHostCall) return;
         HurryWorkers(node, change.factor, overlap, delays_[edge]);
-        less.emplace_back(edge, (1 - change.factor) * overlap);
+        Lose(edge, (1 - change.factor) * overlap);
       });
     }
-    Shorten(&less, 1);
+    Shorten(1);
   }
 
-  // What an edge loses, stretch by stretch.
-  using LessOfEdges = std::vector<std::pair<std::uint32_t, double>>;
-  void Shorten(LessOfEdges* less, double most_part) {
-    std::sort(less->begin(), less->end());
-    for (std::size_t first = 0, end = 0; first < less->size(); first = end) {
-      const std::uint32_t edge = (*less)[first].first;
-      double sum = 0;
-      for (end = first; end < less->size() && (*less)[end].first == edge; ++end)
-        sum += (*less)[end].second;
-      delays_[edge] -= std::min(sum, most_part * std::max(0.0, delays_[edge]));
+  // What an edge loses, stretch by stretch, until Shorten: its delay stays as it is till then, as
+  // stretches are parts of what it was.
+  void Lose(std::uint32_t edge, double us) {
+    if (us == 0) return;
+    less_.resize(graph_.edges.size());
+    if (less_[edge] == 0) losing_.push_back(edge);
+    less_[edge] += us;
+  }
+
+  void Shorten(double most_part) {
+    for (const std::uint32_t edge : losing_) {
+      delays_[edge] -= std::min(less_[edge], most_part * std::max(0.0, delays_[edge]));
+      less_[edge] = 0;
     }
+    losing_.clear();
   }
 
   // A loader whose user no longer waits delivers as soon as it is asked; one that is waited for
@@ -109,7 +112,6 @@ class Applier {
   }
 
   void operator()(const RemoveProfilerCost& change) {
-    LessOfEdges less;
     for (const HostCost& cost : change.costs) {
       const double us = (estimate_ == Estimate::kLeast  ? cost.low_ns
                          : estimate_ == Estimate::kMost ? cost.high_ns
@@ -118,10 +120,10 @@ class Applier {
       const double length = recorded_.Micros(cost.end_ns) - recorded_.Micros(cost.begin_ns);
       ForHostEdges({cost.track, cost.begin_ns, cost.end_ns},
                    [&](std::uint32_t, std::uint32_t edge, double overlap) {
-                     if (length > 0) less.emplace_back(edge, us * std::min(1.0, overlap / length));
+                     if (length > 0) Lose(edge, us * std::min(1.0, overlap / length));
                    });
     }
-    Shorten(&less, kHostShareMax);
+    Shorten(kHostShareMax);
   }
 
   void operator()(const GraphLaunches& change) {
@@ -356,6 +358,8 @@ class Applier {
   const Estimate estimate_;
   Delays& delays_;
   std::vector<std::size_t> near_;                         // by thread: where the last stretch began
+  std::vector<double> less_;                              // by edge: what it loses; see Lose
+  std::vector<std::uint32_t> losing_;                     // edges that lose something
   std::vector<std::pair<std::uint32_t, double>> scaled_;  // works and factors of this change
 };
 
