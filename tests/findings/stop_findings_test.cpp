@@ -75,6 +75,20 @@ TEST_CASE("memory that is only taken, or given back in one flush, is growth") {
   const Finding* finding = FoundBy(emptied, Pattern::kAllocatorFlush);
   REQUIRE(finding != nullptr);
   CHECK(finding->host->total_ms == doctest::Approx(9 * 0.09));
+  // What was given back is taken again, piece by piece; growth before it is its own.
+  const TraceText refilled = OpsWith([](TraceText* text, double at, int i) {
+    if (i == 10 || i == 40) text->Runtime("cudaMalloc", at, 90, 1020 + i);
+    if (i == 10 || i == 40) return 100.0;
+    if (i != 30) return 0.0;
+    for (int k = 0; k < 8; ++k)
+      text->Runtime("cudaFree", at + 100 * k, 90, 1000 + k);
+    text->Runtime("cudaMalloc", at + 800, 90, 1010);
+    return 900.0;
+  });
+  const Analyzed grown = Analyze(refilled);
+  const Finding* again = FoundBy(grown, Pattern::kAllocatorFlush);
+  REQUIRE(again != nullptr);
+  CHECK(again->host->total_ms == doctest::Approx(10 * 0.09));
   CHECK(FoundBy(Analyze(Allocating(false)), Pattern::kAllocatorFlush) == nullptr);
   CHECK(FoundBy(Analyze(Allocating(true)), Pattern::kAllocatorFlush) == nullptr);
 }
@@ -172,6 +186,56 @@ TEST_CASE("a place that takes long each time is work of the program") {
   const TraceText text =
       OpsWith([](TraceText*, double, int i) { return i % 2 == 1 ? 1000.0 : 900.0; });
   CHECK(FoundBy(Analyze(text), Pattern::kPythonStops) == nullptr);
+}
+
+// Four marks of 40 ops with a kernel each; before those that `stands` names the main thread is
+// silent for 20 ms.
+template <typename Stands>
+Analyzed StandingInMarks(const Stands& stands) {
+  TraceText text;
+  double at = 10;
+  for (int mark = 0; mark < 4; ++mark) {
+    const double begin = at;
+    for (int i = 0; i < 40; ++i) {
+      if (stands(mark, i)) at += 20'000;
+      text.OpWithKernel("aten::add_", at, 20, "k", at + 12, 15, 40 * mark + i + 1);
+      at += 25;
+    }
+    text.Annotation("Optimizer.step#SGD.step", begin - 2, at - begin + 4);
+    at += 20;
+  }
+  text.Annotation("ProfilerStep#1", 0, at + 20);
+  return Analyze(text);
+}
+
+TEST_CASE("without stacks a host stands still in a mark, out of order") {
+  const Analyzed one = StandingInMarks([](int mark, int i) {
+    constexpr int kAt[] = {7, 31, 12, 25};
+    return i == kAt[mark];
+  });
+  const Finding* finding = FoundBy(one, Pattern::kPythonStops);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->count == 4);
+  CHECK(BestWall(*finding)->ms.mid == doctest::Approx(80).epsilon(0.1));
+  // At the same place each time, or once, it may be the program's own code.
+  const Analyzed ordered = StandingInMarks([](int, int i) { return i == 20; });
+  CHECK(FoundBy(ordered, Pattern::kPythonStops) == nullptr);
+  const Analyzed once = StandingInMarks([](int mark, int i) { return mark == 1 && i == 20; });
+  CHECK(FoundBy(once, Pattern::kPythonStops) == nullptr);
+}
+
+TEST_CASE("what a pause takes is no saving of the ops it falls between") {
+  const auto optimizer_ms = [](const Analyzed& one) {
+    const Finding* finding = one.Find("cpu_idle", "optimizer_launches");
+    return finding == nullptr ? 0 : BestWall(*finding)->ms.high;
+  };
+  const double usual = optimizer_ms(StandingInMarks([](int, int) { return false; }));
+  const double paused = optimizer_ms(StandingInMarks([](int mark, int i) {
+    constexpr int kAt[] = {7, 31, 12, 25};
+    return i == kAt[mark];
+  }));
+  CHECK(usual > 0);
+  CHECK(paused < usual + 4);
 }
 
 // `count` calls of equal sizes, the first `slow` of which take `times` as long as 20 us.

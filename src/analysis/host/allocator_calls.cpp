@@ -51,10 +51,10 @@ AllocatorCalls FindAllocatorCalls(const trace::EventStore& events,
     worked |= launch;
     if (kind == RuntimeKind::kFree && worked && events[call].dur_ns >= kGivesNs)
       given.push_back(call);
-    if (kind == RuntimeKind::kAllocate && given.size() >= kFlushMin) {
+    if (kind == RuntimeKind::kAllocate && given.size() >= kFlushMin)
       found.flushes.insert(found.flushes.end(), given.begin(), given.end());
-      found.flushes.push_back(call);
-    }
+    // What was given back is taken again, piece by piece.
+    if (kind == RuntimeKind::kAllocate && !found.flushes.empty()) found.flushes.push_back(call);
     if (kind == RuntimeKind::kAllocate || launch) given.clear();
   }
   std::sort(found.flushes.begin(), found.flushes.end());

@@ -15,8 +15,8 @@ struct AllocatorCalls {
   std::size_t rounds = 0;  // times that memory is given back with launches since the last time
   std::size_t taken = 0;   // calls that take memory
   // Of `calls`, those of a cache that was emptied because memory ran short: several in a row give
-  // back, after work was launched, and the next takes again. It comes back when memory is short
-  // again, so it is nothing that a warm-up does. Sorted.
+  // back, after work was launched, and the next takes again, as do those after it. It comes back
+  // when memory is short again, so it is nothing that a warm-up does. Sorted.
   std::vector<trace::EventIndex> flushes;
   // Not what a first step does once: it comes back.
   bool Recurs(trace::EventIndex call) const;

@@ -28,6 +28,8 @@ constexpr double kHeld = 0.7;             // of a stop, while another thread is 
 constexpr std::int64_t kHolderTimes = 3;  // of the stop: a longer function holds nothing
 constexpr std::size_t kReleasedMin = 4;   // stops that end with a function of another thread
 constexpr double kReleasedOff = 0.05;     // of the stop, between the two ends
+constexpr std::int64_t kMarkLeastNs = 5'000'000;  // of a stop outside of Python functions
+constexpr std::size_t kMarkStopsMin = 3;          // such stops
 constexpr StringId kNoName = static_cast<StringId>(-1);
 
 bool IsBuiltin(std::string_view name) {
@@ -43,8 +45,9 @@ struct Place {
 template <typename Take>
 class StretchWalk {
  public:
-  StretchWalk(const trace::EventStore& events, trace::ByName<bool>* builtin, Take take)
-      : events_(events), builtin_(*builtin), take_(std::move(take)) {}
+  StretchWalk(const trace::EventStore& events, trace::ByName<bool>* builtin, HostNames* names,
+              Take take)
+      : events_(events), builtin_(*builtin), names_(*names), take_(std::move(take)) {}
 
   void Open(EventIndex e, std::int64_t) {
     Tell(events_[e].name);
@@ -55,7 +58,7 @@ class StretchWalk {
     before_ = events_[e].name;
   }
   void Piece(EventIndex innermost, std::int64_t start, std::int64_t end) {
-    if (events_[innermost].kind != EventKind::kPythonFunction) return;
+    if (events_[innermost].kind != EventKind::kPythonFunction && !IsMark(innermost)) return;
     // What a builtin does before it calls something is its work.
     if (before_ == kNoName && builtin_.Of(innermost)) return;
     stretch_ = {innermost, kNoEvent, events_[innermost].track, start, end};
@@ -63,6 +66,11 @@ class StretchWalk {
   }
 
  private:
+  // A mark of the program. A loader's is long when it has to wait.
+  bool IsMark(EventIndex e) {
+    const bool mark = events_[e].kind == EventKind::kUserAnnotation || names_.Of(e).range;
+    return mark && !names_.Of(e).loader;
+  }
   void Tell(StringId after) {
     if (waiting_) take_(stretch_, Place{events_[stretch_.owner].name, before_, after});
     waiting_ = false;
@@ -70,6 +78,7 @@ class StretchWalk {
 
   const trace::EventStore& events_;
   trace::ByName<bool>& builtin_;
+  HostNames& names_;
   Take take_;
   StringId before_ = kNoName;
   HostStop stretch_;
@@ -82,10 +91,6 @@ class StopFinder {
       : events_(events), tree_(tree), builtin_(events, IsBuiltin), names_(events) {}
 
   std::vector<HostStop> Run() {
-    const auto all = tree_.preorder();
-    if (std::none_of(all.begin(), all.end(),
-                     [&](EventIndex e) { return events_[e].kind == EventKind::kPythonFunction; }))
-      return {};
     for (const auto& thread : ThreadsOf(events_, tree_)) {
       if (Launches(thread)) {
         launching_.push_back(thread);
@@ -96,7 +101,7 @@ class StopFinder {
     std::vector<bool> asked(events_.strings.size(), false);
     bool any = false;
     Walk([&](const HostStop& stretch, const Place& place) {
-      if (stretch.ns() >= kStopLeastNs) any = asked[place.function] = true;
+      if (stretch.ns() >= LeastOf(stretch)) any = asked[place.function] = true;
     });
     if (!any) return {};
     struct Visits {
@@ -108,18 +113,24 @@ class StopFinder {
       if (!asked[place.function]) return;
       Visits& visits = places[place];
       visits.lengths.push_back(stretch.ns());
-      if (stretch.ns() >= kStopLeastNs) visits.candidates.push_back(stretch);
+      if (stretch.ns() >= LeastOf(stretch)) visits.candidates.push_back(stretch);
     });
     CollectHolders();
-    std::vector<HostStop> stops, released;
+    std::vector<HostStop> stops, released, in_marks;
     for (auto& [place, visits] : places) {
       if (visits.candidates.empty()) continue;
       const std::size_t count = visits.lengths.size();
       const std::int64_t least =
-          std::max(kStopLeastNs, kStopTimes * LowerMedian(std::move(visits.lengths)));
+          std::max(LeastOf(visits.candidates.front()), kStopTimes * LowerMedian(visits.lengths));
       const auto long_ones = static_cast<std::size_t>(std::ranges::count_if(
           visits.candidates, [&](const HostStop& stop) { return stop.ns() >= least; }));
       const bool seldom = count >= kVisitsMin && kOneStopIn * long_ones <= count;
+      if (!IsPython(visits.candidates.front())) {
+        if (!seldom || IsEveryNth(visits.lengths, least)) continue;
+        std::ranges::copy_if(visits.candidates, std::back_inserter(in_marks),
+                             [&](const HostStop& stop) { return stop.ns() >= least; });
+        continue;
+      }
       for (HostStop& stop : visits.candidates) {
         stop.holder = HolderOf(stop);
         if (stop.ns() >= least) {
@@ -133,6 +144,8 @@ class StopFinder {
     // another one's function ends may be chance once, too.
     if (released.size() >= kReleasedMin)
       stops.insert(stops.end(), released.begin(), released.end());
+    if (in_marks.size() >= kMarkStopsMin)
+      stops.insert(stops.end(), in_marks.begin(), in_marks.end());
     std::sort(stops.begin(), stops.end(), [](const HostStop& a, const HostStop& b) {
       return std::pair(a.begin_ns, a.track) < std::pair(b.begin_ns, b.track);
     });
@@ -140,6 +153,23 @@ class StopFinder {
   }
 
  private:
+  bool IsPython(const HostStop& stretch) const {
+    return events_[stretch.owner].kind == EventKind::kPythonFunction;
+  }
+  std::int64_t LeastOf(const HostStop& stretch) const {
+    return IsPython(stretch) ? kStopLeastNs : kMarkLeastNs;
+  }
+
+  // Whether the long ones come at every nth visit.
+  static bool IsEveryNth(const std::vector<std::int64_t>& lengths, std::int64_t least) {
+    std::vector<std::size_t> at;
+    for (std::size_t i = 0; i < lengths.size(); ++i)
+      if (lengths[i] >= least) at.push_back(i);
+    for (std::size_t i = 2; i < at.size(); ++i)
+      if (at[i] - at[i - 1] != at[1] - at[0]) return false;
+    return at.size() > 2;
+  }
+
   bool Launches(std::span<const EventIndex> thread) const {
     return std::any_of(thread.begin(), thread.end(), [&](EventIndex e) {
       return trace::IsLaunchCall(events_[e].kind) && !tree_.GpuOf(e).empty();
@@ -149,7 +179,7 @@ class StopFinder {
   template <typename Take>
   void Walk(const Take& take) {
     for (const auto& thread : launching_) {
-      StretchWalk walk(events_, &builtin_, take);
+      StretchWalk walk(events_, &builtin_, &names_, take);
       WalkThread(events_, tree_, thread, &walk);
     }
   }

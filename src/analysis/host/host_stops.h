@@ -4,8 +4,10 @@
 //
 // A place is a Python function with the call before and the call after; what is long whenever the
 // place is reached is work of the program and no stop, unless it ends again and again as a function
-// of another thread does. Stretches inside ops and runtime calls are those of a host without CPU
-// (descheduled.h).
+// of another thread does. Without stacks it is a mark of the program with the ops before and after,
+// and a stretch is a stop only where it comes out of order: what the program does at every so
+// manieth visit, or once, may be its own code. Stretches inside ops and runtime calls are those of
+// a host without CPU (descheduled.h).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +18,7 @@
 namespace jarvis::analysis {
 
 struct HostStop {
-  trace::EventIndex owner = trace::kNoEvent;   // the Python function
+  trace::EventIndex owner = trace::kNoEvent;   // the Python function, or the mark
   trace::EventIndex holder = trace::kNoEvent;  // a function that another thread ran meanwhile
   std::uint32_t track = 0;
   std::int64_t begin_ns = 0;
@@ -24,8 +26,8 @@ struct HostStop {
   std::int64_t ns() const { return end_ns - begin_ns; }
 };
 
-// By begin. Empty without Python functions or launches. Pure; linear in host events but for those
-// of functions that have a long stretch: n log n.
+// By begin. Empty without launches, and where neither Python functions nor marks were recorded.
+// Pure; linear in host events but for those of functions that have a long stretch: n log n.
 std::vector<HostStop> FindHostStops(const trace::EventStore& events, const tree::CallTree& tree);
 
 }  // namespace jarvis::analysis

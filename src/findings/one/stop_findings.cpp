@@ -116,6 +116,14 @@ class StopMaker {
       if (!e_.scope.Has(stop.begin_ns) || IsExplained(stop)) continue;
       (stop.holder != kNoEvent ? held : alone).push_back(&stop);
     }
+    // Without stacks: of a host without CPU they are some of many, and one or two may be its own.
+    const auto in_mark = [&](const analysis::HostStop* stop) {
+      return events_[stop->owner].kind != trace::EventKind::kPythonFunction;
+    };
+    constexpr std::size_t kInMarksMin = 3;
+    const auto in_marks = static_cast<std::size_t>(std::ranges::count_if(alone, in_mark));
+    if (in_marks < std::max(kInMarksMin, e_.descheduled.pieces.size()))
+      std::erase_if(alone, in_mark);
     Stops(held, Pattern::kInterpreterLock);
     Stops(alone, Pattern::kPythonStops);
   }

@@ -68,8 +68,7 @@ class WallAsker {
     return scope_.Of(simulation_.recorded(), changes);
   }
   Changes InScope(const Finding& finding, const Changes& changes) const {
-    const Changes scoped = InScope(changes);
-    return finding.rule == Pattern::kSlowCalls ? scoped : excess_.Spare(scoped);
+    return excess_.Spare(finding, InScope(changes));
   }
 
   // Of a path's remedies: what they do to the operations' GPU work, as the finding estimates it.
@@ -207,7 +206,7 @@ class WallAsker {
     WallSaving saving = Ask(given(), way, &replayed_ms);
     if (!finding.host->least.empty()) {
       WayOut least = way;
-      least.changes = InScope(finding.host->least);
+      least.changes = InScope(finding, finding.host->least);
       // That their ops' own time goes as well is sure only once they are gone.
       if (finding.host->kind == HostCauseKind::kWaits && way.cap_ms)
         least.cap_ms = std::min(*way.cap_ms, IdleMs(analysis_, *finding.host));
@@ -276,7 +275,7 @@ class WallAsker {
       AskOnce(finding);
       return std::nullopt;
     }
-    WayOut way{InScope(finding->host->changes), 1, 1, MostOfHost(analysis_, *finding)};
+    WayOut way{InScope(*finding, finding->host->changes), 1, 1, MostOfHost(analysis_, *finding)};
     const bool alone = !HasAction(finding->path_a);
     if (const auto ahead = AheadOf(analysis_, *finding); ahead && alone) way.cap_ms = ahead->high;
     finding->wall_a = AskOfHost(*finding, way);
