@@ -260,6 +260,25 @@ class FixReader {
     return out;
   }
 
+  static Fixes OnPlatform(const Fixes& fixes, std::string_view platform) {
+    Fixes out = fixes;
+    for (RuleRow& row : out.rules_) {
+      const auto found = std::ranges::find(row.elsewhere, platform, &Elsewhere::framework);
+      if (found == row.elsewhere.end()) continue;
+      if (!found->path_a.empty()) row.path_a = found->path_a;
+      if (!found->path_b.empty()) row.path_b = found->path_b;
+      row.action_a.facts = ShortFormFacts(row.path_a);
+      row.action_b.facts = ShortFormFacts(row.path_b);
+    }
+    for (AdviceInfo& info : out.advices_) {
+      const auto found = std::ranges::find(info.elsewhere, platform, &Elsewhere::framework);
+      if (found == info.elsewhere.end()) continue;
+      info.what = found->what;
+      info.action.facts = ShortFormFacts(info.what);
+    }
+    return out;
+  }
+
   // One entry of a user's file.
   static Status Reword(std::string_view file, const object& entry, std::size_t number, Fixes* out) {
     const std::string nth = fmt::format("{}", number);
@@ -380,6 +399,10 @@ std::string_view WordsFor(std::string_view recorded) {
 
 Fixes ForFramework(const Fixes& fixes, std::string_view framework) {
   return FixReader::Translated(fixes, framework);
+}
+
+Fixes ForPlatform(const Fixes& fixes, std::string_view platform) {
+  return FixReader::OnPlatform(fixes, platform);
 }
 
 bool IsKnownIn(Advice advice, std::string_view framework) {

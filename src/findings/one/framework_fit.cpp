@@ -10,6 +10,14 @@ namespace jarvis::findings {
 
 void FitToFramework(Analysis* analysis) {
   const std::string& framework = analysis->context.framework;
+  if (framework.empty() && analysis->context.amd) {
+    static const auto shipped =
+        std::make_shared<const levers::Fixes>(levers::ForPlatform(levers::Shipped(), "ROCm"));
+    analysis->fixes =
+        analysis->fixes == nullptr
+            ? shipped
+            : std::make_shared<const levers::Fixes>(levers::ForPlatform(*analysis->fixes, "ROCm"));
+  }
   if (framework.empty()) return;
   analysis->fixes =
       std::make_shared<const levers::Fixes>(levers::ForFramework(analysis->Texts(), framework));
