@@ -219,5 +219,29 @@ TEST_CASE("sums over rows of experts, tables, positions and maxima are no sparse
   CHECK(SparseOf(others.Run()) == nullptr);
 }
 
+// An embedding's dense backward pass: a sort of indices, then sums far below the bandwidth.
+Analyzed DenseGradient(std::string_view kernel, std::string_view type) {
+  TraceText text;
+  std::string args = R"("Input Dims":[[32,512,1024],[32,512],[],[],[]])";
+  if (!type.empty()) args += fmt::format(R"(,"Input type":["{}","long int","","",""])", type);
+  for (int i = 0; i < 4; ++i) {
+    const double at = 30'000.0 * i;
+    text.OpWithKernel("aten::embedding_dense_backward", at, 100, kernel, at + 110, 25'000, i + 1,
+                      args);
+  }
+  return Analyze(text, "V100");
+}
+
+TEST_CASE(
+    "an embedding's dense gradient is known as fp32 by its kernels where no type is recorded") {
+  constexpr std::string_view kWide = "void compute_grad_weight<float, long>(long const*)";
+  constexpr std::string_view kHalf = "void compute_grad_weight<c10::Half, long>(long const*)";
+  const auto told = [](const Analyzed& one) { return one.FindRule(Pattern::kEmbeddingBackward); };
+  REQUIRE(told(DenseGradient(kWide, "float")) != nullptr);
+  REQUIRE(told(DenseGradient(kWide, "")) != nullptr);
+  CHECK(told(DenseGradient(kHalf, "")) == nullptr);
+  CHECK(told(DenseGradient(kHalf, "c10::Half")) == nullptr);
+}
+
 }  // namespace
 }  // namespace jarvis::findings

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/tables/summary.h"
 #include "base/text.h"
 #include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"
@@ -45,8 +46,20 @@ double FasterPart(const Operation& operation, double tb_per_s) {
                   1 - kBytes * Elements(shapes.front()) / (tb_per_s * 1e6) / operation.mean_us);
 }
 
+// By its operands, and where their types were not recorded by its kernels' names.
+bool IsWide(const Operation& operation) {
+  if (operation.args.find("fp32") != std::string::npos) return true;
+  const bool typed = operation.args.find("16") != std::string::npos ||
+                     operation.args.find("int") != std::string::npos;
+  return !typed && std::any_of(operation.kernels.begin(), operation.kernels.end(),
+                               [](const KernelShare& kernel) {
+                                 const std::string name = analysis::ShortKernelName(kernel.name);
+                                 return name.find("<fp32") != std::string::npos;
+                               });
+}
+
 void ExplainEmbedding(double tb_per_s, Operation* operation) {
-  if (operation->args.find("fp32") == std::string::npos) return;
+  if (!IsWide(*operation)) return;
   const double sort = SortPart(*operation);
   std::vector<Fact> facts = {{"type", std::string("fp32"), {}}};
   if (sort > 0.01) facts.push_back(NumberFact("sort_percent", 100 * sort, "%"));
@@ -66,8 +79,12 @@ void ExplainEmbedding(double tb_per_s, Operation* operation) {
   // the bandwidth it is the kernel that costs, which adds rows with few blocks.
   const double rows = 1 - sort;
   Cause cause{Pattern::kEmbeddingBackward, "embedding", std::move(facts), {}, {}, {}};
-  const Range halved{0.25 * rows, 0.4 * rows, 0.5 * rows + sort};
-  const Range faster{FasterPart(*operation, limits::kTensorLow / 2 * tb_per_s),
+  Range halved{0.25 * rows, 0.4 * rows, 0.5 * rows + sort};
+  // Without sizes nobody knows how far it is from the bandwidth, which rows looked up alone may be.
+  constexpr double kUnsized = 0.9;
+  if (operation->dims.empty()) halved.high = std::max(halved.high, kUnsized);
+  // A dense gradient needs its indices sorted however fast its rows are added up.
+  const Range faster{std::min(FasterPart(*operation, limits::kTensorLow / 2 * tb_per_s), rows),
                      FasterPart(*operation, limits::kTensorLow * tb_per_s),
                      FasterPart(*operation, limits::kTensorHigh * tb_per_s)};
   if (faster.mid > halved.mid) {
