@@ -53,18 +53,21 @@ std::string PlacesText(const findings::Analysis& analysis, const HostCause& caus
 // What a section is called by: the place that takes all of the time, else the function that holds
 // it with the place that takes most. A member with less is no name for the whole.
 std::string SectionName(const findings::Analysis& analysis, const HostCause& cause) {
+  const std::string& around = cause.within.empty() ? cause.work : cause.within;
   const bool most = !cause.places.empty() && 2 * cause.places.front().ms >= cause.total_ms;
   // A part is no name for the whole: the function around it is, with what the part takes.
   const bool whole = most && cause.places.front().ms >= kNearlyAll * cause.total_ms;
   if (whole) return PlaceName(cause.places.front().name);
   if (most) {
-    return fmt::format(
-        "{} ({} of it in {})",
-        cause.within.empty() ? std::string(cause.loading ? "Data loading" : "Host work")
-                             : Code(cause.within, kNameMax),
-        EachMs(analysis, cause.places.front().ms), PlaceName(cause.places.front().name));
+    // Of the idle time that is told beside it, not of the steps left out.
+    const double of_idle = std::min(1.0, IdleMs(analysis, cause) / cause.total_ms);
+    return fmt::format("{} ({} of it in {})",
+                       around.empty() ? std::string(cause.loading ? "Data loading" : "Host work")
+                                      : Code(around, kNameMax),
+                       EachMs(analysis, of_idle * cause.places.front().ms),
+                       PlaceName(cause.places.front().name));
   }
-  if (!cause.within.empty()) return Code(cause.within, kNameMax);
+  if (!around.empty()) return Code(around, kNameMax);
   if (cause.loading) return "Data loading";
   if (!cause.places.empty() && 4 * cause.places.front().ms >= cause.total_ms)
     return "Host work, largest part in " + PlaceName(cause.places.front().name) + ",";
@@ -95,7 +98,16 @@ std::string BetweenText(const HostCause& cause) {
   return fmt::format(", between {} and {}", Code(cause.before, 60), Code(cause.after, 60));
 }
 
+std::string LateInsight(const findings::Analysis& analysis, const HostCause& cause) {
+  return fmt::format(
+      "For {} {} ({}) the thread that launches GPU work does this and launches nothing. The GPU "
+      "works on what was launched before, and is idle later: the host has lost its lead, and "
+      "launches come late.",
+      EachMs(analysis, cause.total_ms), UnitPhrase(analysis), BaseShare(analysis, cause.total_ms));
+}
+
 std::string SectionInsight(const findings::Analysis& analysis, const HostCause& cause) {
+  if (cause.late) return LateInsight(analysis, cause);
   std::string text =
       fmt::format("For {} {} ({}) the GPU is idle", EachMs(analysis, IdleMs(analysis, cause)),
                   UnitPhrase(analysis), BaseShare(analysis, IdleMs(analysis, cause)));
@@ -105,7 +117,8 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
     if (stretches != "1") text += " of " + StretchText(cause);
   }
   text += BetweenText(cause);
-  if (cause.period_ms && cause.count > 2) text += fmt::format(", every {}", Ms(*cause.period_ms));
+  const bool regular = cause.period_ms && cause.count > 2 && *cause.period_ms >= cause.longest_ms;
+  if (regular) text += fmt::format(", every {}", Ms(*cause.period_ms));
   text += cause.loading ? ", while data is loaded" : "";
   const std::string places = PlacesText(analysis, cause);
   if (!places.empty()) text += "; the host is in " + places;
@@ -396,6 +409,10 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
   const HostCause& cause = *finding.host;
   switch (cause.kind) {
     case HostCauseKind::kSection:
+      if (cause.late) {
+        return fmt::format("{}, {} of host time {}", SectionName(analysis, cause),
+                           EachMs(analysis, cause.total_ms), UnitPhrase(analysis));
+      }
       return SectionName(analysis, cause) + " while the GPU is idle, " + TimesText(analysis, cause);
     case HostCauseKind::kWaits: {
       if (IsOfBreaks(cause)) return BreaksTitle(analysis, cause);
@@ -408,7 +425,11 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
                                             : " (waits with nothing queued behind them)");
       if (cause.places.empty()) return text;
       const HostPlace& first = cause.places.front();
-      if (2 * first.idle_ms > cause.idle_ms) return text + ", mostly in " + PlaceName(first.name);
+      // One call from many lines is one thing to look for.
+      double of_name_ms = 0;
+      for (const HostPlace& place : cause.places)
+        of_name_ms += place.name == first.name ? place.idle_ms : 0;
+      if (2 * of_name_ms > cause.idle_ms) return text + ", mostly in " + PlaceName(first.name);
       if (cause.rounds > 0)
         return fmt::format("{}, mostly in one loop of {} rounds", text,
                            EachCalls(analysis, cause.rounds));

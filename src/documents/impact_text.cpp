@@ -28,6 +28,16 @@ double OnceMs(const findings::Finding& finding) {
   return saved >= kNearly * finding.time_ms ? finding.time_ms : saved;
 }
 
+bool IsPaidOnce(const findings::Finding& finding) {
+  return finding.one_off && finding.host != nullptr &&
+         finding.host->kind == findings::HostCauseKind::kFirstCalls;
+}
+
+std::string OnceCell(const findings::Finding& finding) {
+  const std::string ms = Ms(OnceMs(finding));
+  return IsPaidOnce(finding) ? fmt::format("costs {} once per process", ms) : ms + ", once";
+}
+
 bool ShowsLater(const findings::Finding& finding) {
   if (!finding.shows_after.empty()) return true;
   constexpr double kNothing = 0.05;  // of the GPU's time that goes
@@ -63,8 +73,11 @@ namespace {
 std::string WallSentence(const findings::Analysis& analysis, const findings::Finding& finding) {
   const findings::WallSaving* best = findings::BestWall(finding);
   if (finding.one_off) {
-    return Say(phrases::impact::kOnce,
-               {{"saving", Ms(OnceMs(finding))}, {"unit", analysis.base.unit}});
+    const std::string saving = Ms(OnceMs(finding));
+    if (finding.rule == findings::Pattern::kAllocatorFlush)
+      return Say(phrases::impact::kOnceAgain, {{"saving", saving}});
+    return Say(IsPaidOnce(finding) ? phrases::impact::kOnceFirstCalls : phrases::impact::kOnce,
+               {{"saving", saving}, {"unit", analysis.base.unit}});
   }
   const bool later = !finding.shows_after.empty();
   return Say(phrases::impact::kWall,

@@ -12,6 +12,11 @@ bool MovesData(const findings::Finding& finding);
 // Of what happens once: what goes of the recording, told as the host's time where that is nearly
 // the same. REQUIRES: finding.one_off, with a saving.
 double OnceMs(const findings::Finding& finding);
+// Whether it is paid by each new process: nothing takes it away, a warm-up only leaves it out of
+// what is measured.
+bool IsPaidOnce(const findings::Finding& finding);
+// Of what happens once: "12.3 ms, once", or "costs 12.3 ms once per process".
+std::string OnceCell(const findings::Finding& finding);
 // Whether it saves next to nothing before the host is faster.
 bool ShowsLater(const findings::Finding& finding);
 // Whether the host takes nearly all of what is left of the wall time once `saved_ms` of it is gone.

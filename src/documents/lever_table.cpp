@@ -122,7 +122,8 @@ FixRow LeverRows::Row(const findings::Finding& finding) const {
   const std::string dash(kAbsentText);
   FixRow row{{&finding}, fmt::format("{}", finding.global_rank), {}, {}, dash, dash, dash};
   if (finding.one_off && best != nullptr) {
-    row.alone = Ms(OnceMs(finding)) + ", once";
+    row.alone = OnceCell(finding);
+    row.costs = IsPaidOnce(finding);
   } else if (best != nullptr) {
     row.alone = ShowsLater(finding)
                     ? "almost nothing"
@@ -370,14 +371,19 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
     if (names.size() == kUncoveredMost) continue;
     const bool rest = line.work && analysis.covered[static_cast<std::size_t>(*line.work)] > kRest;
     names.push_back(fmt::format(
-        "{}{}, {} ({}){}", line.work ? LineWords(*line.work) : "GPU idle, waiting for the host",
+        "{}{}, {} ({}){}{}", line.work ? LineWords(*line.work) : "GPU idle, waiting for the host",
         rest ? " outside the fixes above" : "", EachMs(analysis, line.ms),
-        BaseShare(analysis, line.ms), NeededText(analysis, line)));
+        BaseShare(analysis, line.ms),
+        line.op.empty() ? std::string() : ", mostly in " + Code(line.op, 60),
+        NeededText(analysis, line)));
   }
   if (lines == 0) return std::nullopt;
   if (lines > names.size()) names.push_back("others");
   return Beside('\0',
-                !assessed ? "No verdict on this time yet: record what is named below"
+                kernels && !assessed
+                    ? "Profile these kernels with hardware counters: no performance model says how "
+                      "fast they could be"
+                : !assessed ? "No verdict on this time yet: record what is named below"
                 : kernels
                     ? "Profile these kernels with hardware counters: most of their time has no "
                       "recommendation"

@@ -25,9 +25,10 @@ struct FixRow {
   std::string number;        // "1", "1, 2" (findings' global ranks), "with 1", or a dash
   std::vector<FixWay> ways;  // the one to begin with first
   std::string because;
-  std::string alone;  // what it saves before anything else is done
-  std::string after;  // ... once the rows above are done
-  std::string paths;  // "A, B"
+  std::string alone;   // what it saves before anything else is done
+  std::string after;   // ... once the rows above are done
+  std::string paths;   // "A, B"
+  bool costs = false;  // `alone` is what it costs once: nothing saves it
 };
 
 // What to do, why, and what the way out that saves more is worth; of the GPU's time without a known

@@ -180,6 +180,7 @@ std::string Fair::FirstSentence() const {
     const findings::WallSaving* best = findings::BestWall(finding);
     const FindingText words = WordsOf(finding);
     if ((best == nullptr && !finding.bound_ms) || words.chosen == '\0') continue;
+    if (IsPaidOnce(finding)) continue;
     ++told;
     const std::string saves =
         best == nullptr
@@ -264,7 +265,7 @@ std::string Fair::Further() const {
     more.Row({fmt::format("{}", finding.global_rank), words.title,
               TakesPathB(finding) ? words.path_b : words.path_a,
               best == nullptr       ? BoundCell(finding)
-              : finding.one_off     ? Ms(OnceMs(finding)) + ", once"
+              : finding.one_off     ? OnceCell(finding)
               : ShowsLater(finding) ? "almost nothing while host-bound"
                                     : EachRange(analysis_, best->ms),
               best == nullptr || finding.one_off ? std::string(kAbsentText)

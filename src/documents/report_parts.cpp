@@ -298,7 +298,8 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
     add("At most",
         fmt::format("{} ({})", EachMs(analysis, bound_ms), SavingShare(analysis, bound_ms)));
   }
-  if (best != nullptr && finding.one_off) add("Saves once", Ms(OnceMs(finding)));
+  if (best != nullptr && finding.one_off)
+    add(IsPaidOnce(finding) ? "Costs once per process" : "Saves once", Ms(OnceMs(finding)));
   if (best != nullptr && !finding.one_off) {
     add("On top of the priorities above", AfterCell(analysis, finding));
   }

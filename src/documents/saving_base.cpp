@@ -165,11 +165,13 @@ std::string TogetherSentence(const findings::Analysis& analysis) {
       });
   const std::string expected = Expected(analysis, TogetherMs(analysis));
   const std::string range = TogetherRange(analysis);
+  // The share is that of the upper end where the range has no other.
+  const bool most = !expected.empty() && !HasLowEnd(TogetherMs(analysis));
   return Say(phrases::base::kTogether,
              {{"bounded", bounded},
               {"saving", expected.empty() ? range : fmt::format("{} ({})", expected, range)},
               {"per_unit", UnitPhrase(analysis)},
-              {"share", TogetherShare(analysis)},
+              {"share", (most ? "up to " : "") + TogetherShare(analysis)},
               {"of_base", OfSavingBase(analysis)}});
 }
 

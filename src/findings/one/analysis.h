@@ -113,6 +113,8 @@ struct Analysis {
   // Of the wall time of the others, what the sizes in their names need at the least, and what the
   // largest sizes need that fit; 0: some have no such end.
   std::array<double, ledger::kWorkKinds> uncovered_least_ms{}, uncovered_most_ms{};
+  // By kind of work: the op with most of the time that no finding is about; empty: none has most.
+  std::array<std::string, ledger::kWorkKinds> uncovered_op;
   std::vector<UncoveredLine> uncovered;       // that no finding is about
   std::optional<SlowInstance> slow_instance;  // of like modules; absent: none
   std::optional<RecordedSpan> recorded_span;  // absent: nothing says how long was recorded

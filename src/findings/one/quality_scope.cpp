@@ -249,9 +249,13 @@ class ScopeQualities {
     } else {
       const bool in_turns = in_.bound.kind == ledger::BoundKind::kInTurns;
       q->gpu_binds_without = most < gpu && !in_turns;
+      // Of what may all be the recording's own nothing is known but the most.
+      constexpr double kTold = 0.05;
       q->consequence = fmt::format(
-          "Without it, host work would take {} to {} ms, against {} ms of GPU work: {}.",
-          Each(least), Each(most), Each(gpu),
+          "Without it, host work would take {} ms, against {} ms of GPU work: {}.",
+          least < kTold * host ? fmt::format("at most {}", Each(most))
+                               : fmt::format("{} to {}", Each(least), Each(most)),
+          Each(gpu),
           in_turns     ? "they still work one after the other"
           : most < gpu ? "the GPU is the bottleneck"
                        : fmt::format("the bottleneck of the {} without the profiler is uncertain",

@@ -153,7 +153,10 @@ class TimeQualities {
   // Of one step where several are recorded, as all else that is told of steps.
   void EventsCost(const analysis::ProfilingCost& cost, const analysis::TimeFrames& frames) {
     const double steps = std::max(1.0, frames.base.recorded_units());
-    const auto each = [&](double ms) { return Of(ms / steps); };
+    // It is part of the time that was measured.
+    constexpr double kMost = 0.95;  // as the simulation takes it (RemoveProfilerCost)
+    const double unit_ms = base_.ms / std::max(1.0, static_cast<double>(frames.base.count));
+    const auto each = [&](double ms) { return Of(std::min(ms / steps, kMost * unit_ms)); };
     const auto [low, high] = RecordingCost(cost);
     std::vector<std::string> kinds;
     std::uint64_t count = 0;
@@ -376,8 +379,7 @@ class TimeQualities {
     if (floor) {
       text += fmt::format(
           ". 98% of all kernels take at least {} µs, so dispatch may be up to {} ms of the time of "
-          "{} "
-          "kernels",
+          "the recording's {} kernels",
           Of(t.floor_us), Of(t.bound_ms()), t.kernels);
     }
     Quality& q = Add("dispatch_in_durations", Severity::kNote, text + ".");

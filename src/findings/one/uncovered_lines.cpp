@@ -80,6 +80,7 @@ class LineFiller {
         std::any_of(work.begin(), work.end(), [](const auto& bound) { return bound.least_ns; })) {
       FillLeast(*floors);
     }
+    NameOps();
     // What one more way out is about without a size stays as unknown as before.
     for (Finding& finding : analysis_.findings)
       if (!IsSized(finding) && HasWay(finding)) Fill(&finding);
@@ -133,6 +134,29 @@ class LineFiller {
       const bool takes = own[i] == most || static_cast<double>(own[i]) >= least;
       if (own[i] > 0 && takes) finding->lines.work.push_back(static_cast<WorkKind>(i));
     }
+  }
+
+  // The op with most of the time of each kind that no fix is about.
+  void NameOps() const {
+    const ledger::KindsOfWork& kinds = *analysis_.frames->kinds;
+    std::array<std::int64_t, ledger::kWorkKinds> most{}, all{};
+    for (const CategoryAnalysis& category : analysis_.categories) {
+      for (const Operation& operation : category.operations) {
+        std::array<std::int64_t, ledger::kWorkKinds> own{};
+        for (const trace::EventIndex e : operation.gpu) {
+          const auto kind = static_cast<std::size_t>(kinds.Of(e).kind);
+          if (!seen_[e]) own[kind] += events_[e].dur_ns;
+        }
+        for (std::size_t kind = 0; kind < own.size(); ++kind) {
+          all[kind] += own[kind];
+          if (own[kind] <= most[kind]) continue;
+          most[kind] = own[kind];
+          analysis_.uncovered_op[kind] = operation.name;
+        }
+      }
+    }
+    for (std::size_t kind = 0; kind < all.size(); ++kind)
+      if (2 * most[kind] < all[kind]) analysis_.uncovered_op[kind].clear();
   }
 
   void FillLeast(const session::NameFloors& floors) const {
@@ -204,6 +228,7 @@ std::vector<UncoveredLine> FindUncoveredLines(const Analysis& analysis) {
     if (analysis.IsCovered(work)) continue;
     const ledger::Bound& bound = analysis.line_bounds.work[at];
     UncoveredLine line{work, analysis.UncoveredMs(work), std::nullopt};
+    line.op = analysis.uncovered_op[at];
     if (bound.ns) line.bound_ms = MillisOf(*bound.ns);
     if (bound.least_ns) {
       line.by_grids = bound.by_grids;

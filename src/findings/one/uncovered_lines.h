@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "ledger/kinds/work_kind.h"
@@ -23,6 +24,7 @@ struct UncoveredLine {
   std::optional<double> least_ms = {};
   std::optional<double> most_ms = {};  // of the largest sizes that fit; absent: no such end
   bool by_grids = false;               // see ledger::Bound
+  std::string op = {};                 // with most of it; empty: none has most
 };
 
 // Fills Finding::lines of findings with a way out, and Analysis::covered and uncovered_least_ms by
