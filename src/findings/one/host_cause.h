@@ -63,6 +63,7 @@ struct HostCause {
   std::string before;            // of a section: the op whose work ended before; may be empty
   std::string after;             // the op whose work came next; may be empty
   bool loading = false;          // of a section: inside a data loader
+  bool late = false;             // of a section: the GPU has work meanwhile, and waits after it
   double nothing_ms = 0;         // of a section: no event recorded meanwhile
   double launch_us = 0;          // of a launch-bound host: launch to launch, median
   double kernel_us = 0;          // median kernel
@@ -78,6 +79,7 @@ struct HostCause {
   double early_ms = 0;        // of late launches: idle time at the start of a step's GPU work
   double until_ms = 0;        // ... and when the last of it ends, from that start
   std::string within;         // of a section: the function that holds it; may be empty
+  std::string work;           // ... what most of it is part of, which may last longer; may be empty
   bool once = false;          // most of it is in no steady step
   bool ramp = false;          // launches come late at the start of a step only
   bool ahead = false;         // launches come late although the host is ahead as a rule

@@ -10,14 +10,17 @@
 #include <fmt/ranges.h>
 
 #include "analysis/align/graph_capture.h"
+#include "base/median.h"
 #include "base/number_text.h"
 #include "findings/one/advice_rules.h"
 #include "findings/one/batch_uploads.h"
 #include "findings/one/graph_capture.h"
+#include "findings/one/host_only_work.h"
 #include "findings/one/idle_ledger.h"
 #include "findings/one/idle_python.h"
 #include "findings/one/late_gaps.h"
 #include "findings/one/launch_fit.h"
+#include "findings/one/section_remedies.h"
 #include "findings/one/stop_findings.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
@@ -52,7 +55,9 @@ class HostFindingMaker {
     if (!e_.host.has_host_events || !e_.host.has_gpu_work) return {};
     stops_ = FindStops(e_);
     MakeLedger();
+    works_ = FindHostOnlyWork(e_.trace);
     Sections();
+    LateWork();
     Descheduled();
     FirstCalls();
     Waits();
@@ -78,8 +83,9 @@ class HostFindingMaker {
     for (const Set* more : std::initializer_list<const Set*>{
              &e_.first_calls.intervals, &e_.descheduled.intervals, &stops_.intervals})
       excused.insert(excused.end(), more->begin(), more->end());
-    ledger_ = MakeIdleLedger({e_.trace, e_.host, e_.frames, e_.scope, sections_,
-                              e_.sections.not_idle, Union(std::move(excused))});
+    excused_ = Union(std::move(excused));
+    ledger_ = MakeIdleLedger(
+        {e_.trace, e_.host, e_.frames, e_.scope, sections_, e_.sections.not_idle, excused_});
   }
 
   void Add(const char* subject, Pattern pattern, std::vector<Advice> advice, HostCause cause) {
@@ -106,7 +112,8 @@ class HostFindingMaker {
       stopped += analysis::MsInside(e_.descheduled.intervals, one.start, one.end) +
                  analysis::MsInside(stops_.intervals, one.start, one.end);
     }
-    return 2 * (profiler + group.profiler_ms + first + stopped) > group.total_ms;
+    const double waits = group.waiting_ms;
+    return 2 * (profiler + group.profiler_ms + first + stopped + waits) > group.total_ms;
   }
 
   // The model's own code on its way to a launch, which comes late: launches that come late have
@@ -175,12 +182,22 @@ class HostFindingMaker {
         cause.places.push_back({work.name, "", "", work.count, work.ms});
       cause.changes = {analysis::ScaleHost{StretchesOf(group.stretches), 0}};
       if (!Matters(cause.idle_ms) || IsEdge(group)) continue;
-      if (group.loading) Loading(&cause);
+      if (group.loading) {
+        Loading(&cause);
+      } else {
+        TakeAlong(group, &cause);
+      }
       HostSectionNames section{
           {}, group.loading, 2 * group.nothing_ms > group.total_ms, group.after_copy_back};
       for (const SectionWork& work : group.work)
         section.names.push_back(work.name);
       std::vector<Advice> advice = AdviceForHostSection(e_.context, section);
+      // Work on all that was collected so far, again in each round.
+      if (group.growth_ms > 0 && !group.loading) {
+        advice = {Advice::kJoinOnce, Advice::kFindHostWork};
+        cause.left_ms = (1 - group.growth_ms / group.total_ms) * cause.idle_ms;
+      }
+      if (group.sleeps) advice = {Advice::kEndSleep, Advice::kFindHostWork};
       if (IsEndOfRun(group))
         std::replace(advice.begin(), advice.end(), Advice::kOverlapHostWork,
                      Advice::kShortenLastWork);
@@ -203,71 +220,8 @@ class HostFindingMaker {
           std::move(cause));
       if (unrecorded && e_.context.masks) SayMasks(&out_.back());
       SayWhatAndWhen(group, &out_.back());
-      if (group.loading) SayWorkers(&out_.back());
+      if (group.loading) SayWorkers(e_, &out_.back());
       if (group.loading) SayTransforms(&out_.back());
-    }
-  }
-
-  // Waits that come in cycles show how many workers take turns; without the waits a step would ask
-  // for as many more.
-  void SayWorkers(Finding* finding) const {
-    constexpr double kSpare = 4;  // workers are slower than the main process, and not even
-    const std::size_t workers = e_.frames.frames.base.regimes.cycle;
-    const double left_ms = std::max(e_.base_ms - finding->host->idle_ms, 0.01 * e_.base_ms);
-    const auto whole = [](double count) { return static_cast<std::int64_t>(std::ceil(count)); };
-    for (Remedy& remedy : finding->path_b) {
-      if (remedy.advice == Advice::kLoaderWorkers) {
-        const std::int64_t needed = whole(kSpare * finding->host->total_ms / left_ms);
-        remedy.facts.push_back({"needed", std::clamp<std::int64_t>(needed, 2, 16), {}});
-      } else if (remedy.advice == Advice::kPrefetchData && workers >= 2) {
-        const double times = e_.base_ms / left_ms;
-        remedy.facts.push_back({"needed", whole(static_cast<double>(workers) * times), {}});
-        remedy.facts.push_back({"workers", static_cast<std::int64_t>(workers), {}});
-      }
-    }
-  }
-
-  // Work on what goes to the GPU, or on what came from it.
-  static void SayWhatAndWhen(const SectionGroup& group, Finding* finding) {
-    const bool input = group.before_copy_in && !group.after_copy_back;
-    for (Remedy& remedy : finding->path_a) {
-      if (remedy.advice != Advice::kHostOpsToDevice) continue;
-      remedy.facts.push_back({"ops", HostOpsNamed(finding->host->places), "words"});
-      remedy.facts.push_back({"when",
-                              input ? "after the upload, which moves the data as they were read"
-                                    : "before the result is copied to the CPU",
-                              "words"});
-    }
-  }
-
-  // Transforms by torch's ops on the host: the GPU has them as well.
-  static void SayTransforms(Finding* finding) {
-    constexpr double kGoodPart = 0.25;  // of the loading
-    std::vector<std::string> ops;
-    double ms = 0;
-    for (const HostPlace& place : finding->host->places) {
-      if (!place.name.starts_with("aten::") || place.name == "aten::copy_") continue;
-      ms += place.ms;
-      ops.push_back("`" + place.name + "`");
-    }
-    if (ms < kGoodPart * finding->host->total_ms) return;
-    std::string words = fmt::format("{}", fmt::join(ops, ", "));
-    for (Remedy& remedy : finding->path_b) {
-      if (remedy.advice == Advice::kLoaderWorkers || remedy.advice == Advice::kPrefetchData)
-        remedy.facts.push_back({"transforms", words, "words"});
-    }
-  }
-
-  // What generators of masks do between batches, if nothing says otherwise.
-  static void SayMasks(Finding* finding) {
-    for (Remedy& remedy : finding->path_a) {
-      if (remedy.advice != Advice::kOverlapHostWork && remedy.advice != Advice::kShortenLastWork)
-        continue;
-      remedy.facts.push_back(
-          {"what",
-           "after a mask decoder that is most likely the run-length encoding and "
-           "filtering of its masks [inferred]: encode all masks of a batch at once",
-           "words"});
     }
   }
 
@@ -304,14 +258,75 @@ class HostFindingMaker {
       if (phase.kind == analysis::PhaseKind::kLoader)
         all.insert(all.end(), phase.spans.begin(), phase.spans.end());
     }
-    all = Union(std::move(all));
-    if (MillisOf(Length(all)) < cause->idle_ms) return;
+    if (MoveAll(Union(std::move(all)), cause)) cause->left_ms = kHandOverLeft * cause->moved_ms;
+  }
+
+  // Work that goes elsewhere goes with what of it the GPU's queue covers.
+  bool MoveAll(IntervalSet<std::int64_t> all, HostCause* cause) const {
+    if (MillisOf(Length(all)) < cause->idle_ms) return false;
     cause->least = std::move(cause->changes);
     cause->changes = {analysis::ScaleHost{StretchesOf(all), 0}};
     cause->moved_ms = MillisOf(Length(all));
     const double most_ms = std::min(cause->moved_ms, ledger_.total_ms);
     cause->behind_work_ms = std::max(0.0, most_ms - cause->idle_ms);
-    cause->left_ms = kHandOverLeft * cause->moved_ms;
+    return true;
+  }
+
+  IntervalSet<std::int64_t> SteadySpans(const HostOnlyWork& work) const {
+    return Subtract(e_.scope.Of(work.spans), excused_);
+  }
+
+  // The work that most of a section is.
+  void TakeAlong(const SectionGroup& group, HostCause* cause) {
+    for (HostOnlyWork& work : works_) {
+      const auto shared = Intersect(work.spans, group.stretches);
+      if (2 * MillisOf(Length(shared)) < group.total_ms) continue;
+      IntervalSet<std::int64_t> all = SteadySpans(work);
+      const auto own = e_.scope.Of(group.stretches);
+      all.insert(all.end(), own.begin(), own.end());
+      if (!MoveAll(Union(std::move(all)), cause)) return;
+      cause->work = work.name;
+      work.spans.clear();
+      return;
+    }
+  }
+
+  // Work that the GPU's queue hides while it lasts: the host has lost its lead, and launches come
+  // late after it.
+  void LateWork() {
+    const bool loading_told = std::any_of(
+        out_.begin(), out_.end(), [](const Finding& finding) { return finding.host->loading; });
+    for (const HostOnlyWork& work : works_) {
+      const IntervalSet<std::int64_t> spans = SteadySpans(work);
+      HostCause cause;
+      cause.total_ms = MillisOf(Length(spans));
+      if (cause.total_ms < limits::kSectionAlone / 100 * e_.base_ms || !work.named) continue;
+      // Where the GPU is idle meanwhile it is not late: sections tell of that.
+      if (2 * work.beside_gpu_ns < Length(work.spans)) continue;
+      if (work.loading && loading_told) continue;
+      cause.late = true;
+      cause.loading = work.loading;
+      cause.count = spans.size();
+      std::vector<double> lengths;
+      for (const auto& span : spans)
+        lengths.push_back(MillisOf(span.end - span.start));
+      const auto [shortest, longest] = std::minmax_element(lengths.begin(), lengths.end());
+      cause.shortest_ms = *shortest;
+      cause.longest_ms = *longest;
+      cause.each_ms = UpperMedian(std::move(lengths));
+      if (!work.loading) cause.places.push_back({work.name, "", "", cause.count, cause.total_ms});
+      cause.idle_ms = std::min(cause.total_ms, ledger_.total_ms);
+      cause.moved_ms = cause.total_ms;
+      cause.changes = {analysis::ScaleHost{StretchesOf(spans), 0}};
+      if (work.loading) cause.left_ms = kHandOverLeft * cause.moved_ms;
+      if (!Matters(cause.idle_ms)) continue;
+      std::vector<Advice> advice =
+          AdviceForHostSection(e_.context, {{work.name}, work.loading, false});
+      Add(work.loading ? "data_loading" : "host_section",
+          work.loading ? Pattern::kDataLoading : Pattern::kHostSection, std::move(advice),
+          std::move(cause));
+      if (work.loading) SayWorkers(e_, &out_.back());
+    }
   }
 
   void Descheduled() {
@@ -566,8 +581,10 @@ class HostFindingMaker {
   const HostEvidence& e_;
   StopFindings stops_;
   std::vector<const SectionGroup*> sections_;  // that matter, and that nothing else explains
+  IntervalSet<std::int64_t> excused_;          // profiler, first calls, stops, no CPU: host time
   IdleLedger ledger_;
-  bool lead_told_ = false;  // with the waits that cost it
+  std::vector<HostOnlyWork> works_;  // less those that a finding takes along
+  bool lead_told_ = false;           // with the waits that cost it
   std::vector<Finding> out_;
 };
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 #include <string_view>
+
+#include "findings/one/host_only_work.h"
 
 namespace jarvis::findings {
 namespace {
@@ -19,20 +20,6 @@ bool IsPlainFunction(std::string_view name) {
                       [&](std::string_view part) { return name.starts_with(part); });
 }
 
-// Whether an event holds nothing but Python, by its place in the tree's order.
-std::vector<bool> OnlyPython(const trace::EventStore& events, const tree::CallTree& tree) {
-  const std::span<const EventIndex> order = tree.preorder();
-  std::vector<bool> only(order.size(), false);
-  for (std::size_t i = 0; i < order.size(); ++i)
-    only[i] = events[order[i]].kind == trace::EventKind::kPythonFunction;
-  // From the last to the first: what is inside an event comes after it.
-  for (std::size_t i = order.size(); i-- > 0;) {
-    const EventIndex parent = tree.parent(order[i]);
-    if (!only[i] && parent != trace::kNoEvent) only[tree.position(parent)] = false;
-  }
-  return only;
-}
-
 bool IsWithin(const IntervalSet<std::int64_t>& spans, const trace::Event& event) {
   const auto after =
       std::upper_bound(spans.begin(), spans.end(), event.ts_ns,
@@ -46,12 +33,13 @@ std::vector<HostPlace> FindIdlePython(const session::LoadedTrace& trace,
                                       const IntervalSet<std::int64_t>& spans, double least_ms) {
   const trace::EventStore& events = trace.events();
   const tree::CallTree& tree = trace.tree();
-  const std::vector<bool> only = OnlyPython(events, tree);
+  const std::vector<bool> others = EventsHolding(
+      tree, [&](EventIndex e) { return events[e].kind != trace::EventKind::kPythonFunction; });
   std::map<std::string_view, HostPlace> places;
   for (const EventIndex e : tree.preorder()) {
     const EventIndex parent = tree.parent(e);
     const bool outermost =
-        parent != trace::kNoEvent && only[tree.position(e)] && !only[tree.position(parent)];
+        parent != trace::kNoEvent && !others[tree.position(e)] && others[tree.position(parent)];
     if (!outermost || !IsWithin(spans, events[e]) || !IsPlainFunction(events.name(e))) continue;
     HostPlace& place = places[events.name(e)];
     place.name = events.name(e);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
+#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -83,6 +85,7 @@ class SectionFinder {
     recorded_.resize(sections_.size());
     profiler_.resize(sections_.size());
     dispatch_.resize(sections_.size());
+    waiting_.resize(sections_.size());
     loading_.resize(sections_.size());
     within_.resize(sections_.size());
   }
@@ -144,6 +147,10 @@ class SectionFinder {
         finder.recorded_[i] += inside;
         if (inside_of.loading) finder.loading_[i] += inside;
         if (inside_of.dispatch) finder.dispatch_[i] += inside;
+        if (finder.names_.Of(innermost).sync_call || finder.names_.Of(innermost).gpu_wait_frame) {
+          finder.waiting_[i] += inside;
+          continue;
+        }
         if (inside_of.profiler) {
           finder.profiler_[i] += inside;
           continue;
@@ -257,6 +264,42 @@ class SectionFinder {
     return parts * most.first >= time.end - time.start ? most.second : std::string();
   }
 
+  // What later stretches take beyond the first third of them, in the order of time, where they
+  // grow: their last third is twice as long, and of two stretches the later one is mostly the
+  // longer (Kendall's rank correlation). Else 0.
+  static double GrowthMs(const std::vector<double>& lengths) {
+    constexpr std::size_t kFewest = 8, kMost = 512;
+    constexpr double kTwice = 2, kCorrelated = 0.6;
+    const std::size_t n = lengths.size(), third = n / 3;
+    if (n < kFewest || n > kMost) return 0;
+    const double all = std::accumulate(lengths.begin(), lengths.end(), 0.0);
+    const auto part = static_cast<std::ptrdiff_t>(third);
+    const double first = std::accumulate(lengths.begin(), lengths.begin() + part, 0.0);
+    const double last = std::accumulate(lengths.end() - part, lengths.end(), 0.0);
+    if (last < kTwice * first) return 0;
+    std::int64_t rising = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t k = i + 1; k < n; ++k)
+        rising += lengths[k] > lengths[i] ? 1 : lengths[k] < lengths[i] ? -1 : 0;
+    const double pairs = static_cast<double>(n * (n - 1)) / 2;
+    if (static_cast<double>(rising) < kCorrelated * pairs) return 0;
+    return std::max(0.0, all - static_cast<double>(n) * first / static_cast<double>(third));
+  }
+
+  // Nothing recorded, several times, equally long within one percent, and of a round length: what a
+  // program computes varies more, and keeps to no round figure.
+  static bool IsSleep(const SectionGroup& group) {
+    constexpr std::size_t kFewest = 3;
+    constexpr double kLeastMs = 5, kAlike = 1.01, kOver = 1.02;
+    if (group.loading || group.stretches.size() < kFewest || group.shortest_ms < kLeastMs)
+      return false;
+    if (10 * group.nothing_ms < 9 * group.total_ms || group.longest_ms > kAlike * group.shortest_ms)
+      return false;
+    const double ten = std::pow(10, std::floor(std::log10(group.median_ms)));
+    const double digit = std::floor(group.median_ms / ten + 1e-9);
+    return group.median_ms <= kOver * digit * ten;
+  }
+
   SectionGroup GroupOf(const std::string& before, const std::string& after,
                        const std::vector<std::size_t>& sections) const {
     SectionGroup group;
@@ -284,12 +327,14 @@ class SectionFinder {
       loading += loading_[i];
       group.profiler_ms += Ms(profiler_[i]);
       group.dispatch_ms += Ms(dispatch_[i]);
+      group.waiting_ms += Ms(waiting_[i]);
       for (const auto& [name, self] : self_[i]) {
         auto& sum = work[WithoutAddress(events_.strings[name])];
         sum.first += self.first;
         sum.second += self.second;
       }
     }
+    group.growth_ms = GrowthMs(lengths);
     group.after_copy_back = 2 * back > sections.size();
     group.before_copy_in = 2 * in > sections.size();
     group.loading = 2 * Ms(loading) > group.total_ms;
@@ -303,6 +348,7 @@ class SectionFinder {
     std::stable_sort(group.work.begin(), group.work.end(),
                      [](const SectionWork& a, const SectionWork& b) { return a.ms > b.ms; });
     if (group.work.size() > kSectionWorkMax) group.work.resize(kSectionWorkMax);
+    group.sleeps = IsSleep(group);
     return group;
   }
 
@@ -323,6 +369,7 @@ class SectionFinder {
   std::vector<std::int64_t> loading_;
   std::vector<std::int64_t> profiler_;
   std::vector<std::int64_t> dispatch_;
+  std::vector<std::int64_t> waiting_;
   std::vector<std::string> within_;
 };
 

@@ -42,6 +42,9 @@ struct SectionGroup {
   std::string within;  // the innermost Python function that holds each; empty: none holds just it
   double nothing_ms = 0;   // no event was recorded on these threads
   double profiler_ms = 0;  // inside the profiler's own functions
+  double growth_ms = 0;    // what later ones take beyond the first, where they grow; else 0
+  bool sleeps = false;     // equally long stretches of a round length, with nothing recorded
+  double waiting_ms = 0;   // inside calls that wait for the GPU, as they return
   double dispatch_ms = 0;  // inside a module's call or an op that launches GPU work
 };
 inline constexpr std::size_t kSectionWorkMax = 4;

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "analysis/host/first_calls.h"
 #include "base/number_text.h"
 #include "findings/one/advice_rules.h"
 #include "findings/one/batch_uploads.h"
@@ -101,10 +103,13 @@ class PlaceFinder {
   FoundWaits Run(const IdleLedger& ledger) {
     FoundWaits found;
     FindBreaks();
+    for (const IdlePhase& phase : ledger.phases)
+      late_.insert(late_.end(), phase.late.begin(), phase.late.end());
+    late_ = Union(std::move(late_));
     for (std::size_t g = 0; g < e_.host.waits.size(); ++g) {
       const analysis::WaitGroup& group = e_.host.waits[g];
       const bool idle = std::any_of(group.calls.begin(), group.calls.end(), [&](EventIndex call) {
-        return ledger.waited.contains(call) || ledger.lead.contains(call);
+        return ledger.waited.contains(call) || ledger.lead.contains(call) || IdleInside(call) > 0;
       });
       if (!idle) continue;
       // One op uploads here and reads back there: two places, each with a remedy of its own.
@@ -178,13 +183,14 @@ class PlaceFinder {
                             : batch                     ? &found->batch
                                                         : &found->others;
     HostPlace place;
-    double lead_ms = 0;
+    double lead_ms = 0, inside_ms = 0;
     for (const EventIndex call : waits.calls) {
       place.ms += MillisOf(events_[call].dur_ns);
       const auto waited = ledger.waited.find(call), lead = ledger.lead.find(call);
       const bool behind = waited != ledger.waited.end();
       const bool later = lead != ledger.lead.end() && lead->second >= kLeadLeastMs;
-      if (!behind && !later) continue;
+      inside_ms += IdleInside(call);
+      if (!behind && !later && IdleInside(call) <= 0) continue;
       ++place.count;
       if (IsAmid(call)) ++out->amid;
       place.idle_ms += (behind ? waited->second : 0) + (later ? lead->second : 0);
@@ -196,18 +202,40 @@ class PlaceFinder {
       if (waits.branch) out->between_parts.push_back(broken_.at(call));
       out->waits.calls.push_back(call);
       if (FetchesValue(kind)) AddRead(call, kind, out);
+      if (const auto own = OwnTime(call)) out->read_host.push_back(*own);
     }
     out->total_ms += place.ms;
+    place.idle_ms += inside_ms;
     if (place.idle_ms <= 0) return;
     place.name = group.op.empty() ? group.call : group.op + " (" + group.call + ")";
     place.name += suffix;
     place.code = group.code;
     place.waits_for = group.waits_for;
     place.wait = kind;
-    out->behind_ms += place.idle_ms - lead_ms;
+    out->behind_ms += place.idle_ms - lead_ms - inside_ms;
     out->lead_ms += lead_ms;
     out->count += place.count;
     out->places.push_back(std::move(place));
+  }
+
+  // Of a call that only synchronizes, with no op around it: its host time, with the frames that do
+  // no more. It goes with the call, whether there is something to wait for or not.
+  std::optional<Interval<std::int64_t>> OwnTime(EventIndex call) const {
+    EventIndex outer = call;
+    for (EventIndex up = tree_.parent(call); up != kNoEvent; up = tree_.parent(up)) {
+      const std::string_view name = events_.name(up);
+      if (events_[up].kind == trace::EventKind::kCpuOp) return std::nullopt;
+      const bool only = events_[up].kind == trace::EventKind::kPythonFunction &&
+                        name.find("synchronize") != std::string_view::npos;
+      if (!only) break;
+      outer = up;
+    }
+    return Interval<std::int64_t>{events_[outer].ts_ns, events_[outer].end_ns()};
+  }
+  // Milliseconds in which the GPU has run out of work before such a call, and idles on inside it.
+  double IdleInside(EventIndex call) const {
+    const auto own = OwnTime(call);
+    return own && e_.scope.Has(own->start) ? analysis::MsInside(late_, own->start, own->end) : 0;
   }
 
   // At least a tenth of what its unit launches is launched after it.
@@ -369,6 +397,7 @@ class PlaceFinder {
   std::vector<std::int64_t> launches_;  // sorted
   std::vector<std::int64_t> kernels_;   // of these, of kernels
   std::vector<Wait> waits_;
+  IntervalSet<std::int64_t> late_;  // idle time before launches that come late
   const GraphBreaks breaks_;
   std::map<EventIndex, Interval<std::int64_t>> broken_;  // waits that break a compiled graph
 };

@@ -1,0 +1,35 @@
+// What the threads that launch do for long without giving the GPU anything: loading, preprocessing,
+// logging, ops on the host. The GPU may still work on what it was given before, and waits later.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/interval.h"
+#include "session/loaded_trace.h"
+
+namespace jarvis::findings {
+
+struct HostOnlyWork {
+  // Of the outermost events; of a wrapper or a built-in that of the user's code inside which takes
+  // most of it. Without an address.
+  std::string name;
+  bool named = false;  // the name is an op, an annotation, the loader or the user's own code
+  bool loading = false;
+  std::uint64_t count = 0;
+  IntervalSet<std::int64_t> spans;  // host time
+  std::int64_t beside_gpu_ns = 0;   // of it, while the GPU works
+};
+
+// Outermost events inside which no call of the runtime is made, by name, the most time first: of
+// threads that launch, each of at least 0.1 ms. What waits for a lock, a queue or another thread
+// that launches meanwhile is no work.
+std::vector<HostOnlyWork> FindHostOnlyWork(const session::LoadedTrace& trace);
+
+// By an event's place in the tree's order: whether it is such an event, or one inside of it is.
+std::vector<bool> EventsHolding(const tree::CallTree& tree,
+                                const std::function<bool(trace::EventIndex)>& is_such);
+
+}  // namespace jarvis::findings

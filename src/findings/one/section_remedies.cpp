@@ -1,0 +1,80 @@
+#include "findings/one/section_remedies.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "findings/one/advice_rules.h"
+
+namespace jarvis::findings {
+
+// Waits that come in cycles show how many workers take turns; without the waits a step would ask
+// for as many more.
+void SayWorkers(const HostEvidence& evidence, Finding* finding) {
+  constexpr double kSpare = 4;  // workers are slower than the main process, and not even
+  const std::size_t workers = evidence.frames.frames.base.regimes.cycle;
+  const double left_ms =
+      std::max(evidence.base_ms - finding->host->idle_ms, 0.01 * evidence.base_ms);
+  const auto whole = [](double count) { return static_cast<std::int64_t>(std::ceil(count)); };
+  for (Remedy& remedy : finding->path_b) {
+    if (remedy.advice == Advice::kLoaderWorkers) {
+      const std::int64_t needed = whole(kSpare * finding->host->total_ms / left_ms);
+      remedy.facts.push_back({"needed", std::clamp<std::int64_t>(needed, 2, 16), {}});
+    } else if (remedy.advice == Advice::kPrefetchData && workers >= 2) {
+      const double times = evidence.base_ms / left_ms;
+      remedy.facts.push_back({"needed", whole(static_cast<double>(workers) * times), {}});
+      remedy.facts.push_back({"workers", static_cast<std::int64_t>(workers), {}});
+    }
+  }
+}
+
+// Work on what goes to the GPU, or on what came from it.
+void SayWhatAndWhen(const SectionGroup& group, Finding* finding) {
+  const bool input = group.before_copy_in && !group.after_copy_back;
+  for (Remedy& remedy : finding->path_a) {
+    if (remedy.advice != Advice::kHostOpsToDevice) continue;
+    remedy.facts.push_back({"ops", HostOpsNamed(finding->host->places), "words"});
+    remedy.facts.push_back({"when",
+                            input ? "after the upload, which moves the data as they were read"
+                                  : "before the result is copied to the CPU",
+                            "words"});
+  }
+}
+
+// Transforms by torch's ops on the host: the GPU has them as well.
+void SayTransforms(Finding* finding) {
+  constexpr double kGoodPart = 0.25;  // of the loading
+  std::vector<std::string> ops;
+  double ms = 0;
+  for (const HostPlace& place : finding->host->places) {
+    if (!place.name.starts_with("aten::") || place.name == "aten::copy_") continue;
+    ms += place.ms;
+    ops.push_back("`" + place.name + "`");
+  }
+  if (ms < kGoodPart * finding->host->total_ms) return;
+  std::string words = fmt::format("{}", fmt::join(ops, ", "));
+  for (Remedy& remedy : finding->path_b) {
+    if (remedy.advice == Advice::kLoaderWorkers || remedy.advice == Advice::kPrefetchData)
+      remedy.facts.push_back({"transforms", words, "words"});
+  }
+}
+
+// What generators of masks do between batches, if nothing says otherwise.
+void SayMasks(Finding* finding) {
+  for (Remedy& remedy : finding->path_a) {
+    if (remedy.advice != Advice::kOverlapHostWork && remedy.advice != Advice::kShortenLastWork)
+      continue;
+    remedy.facts.push_back(
+        {"what",
+         "after a mask decoder that is most likely the run-length encoding and "
+         "filtering of its masks [inferred]: encode all masks of a batch at once",
+         "words"});
+  }
+}
+
+}  // namespace jarvis::findings

@@ -1,0 +1,16 @@
+// What the remedies of a section of host work say of it: how many workers, which ops, when.
+#pragma once
+
+#include "findings/one/host_findings.h"
+#include "findings/one/idle_sections.h"
+
+namespace jarvis::findings {
+
+// Each adds facts to the remedies of `finding` that take them. SayWorkers and SayTransforms: of
+// data loading; SayMasks: after a mask decoder, where nothing was recorded.
+void SayWorkers(const HostEvidence& evidence, Finding* finding);
+void SayWhatAndWhen(const SectionGroup& group, Finding* finding);
+void SayTransforms(Finding* finding);
+void SayMasks(Finding* finding);
+
+}  // namespace jarvis::findings
