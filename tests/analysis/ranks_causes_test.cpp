@@ -184,22 +184,18 @@ TEST_CASE("a rank that has more to compute is late by that") {
   CHECK(judged.story.levers[0].kind == LeverKind::kBalance);
 }
 
-// Twelve rounds of four ranks: a product, which takes 2 ms and up to `noise` of it more, whoever it
-// is; `slow` more on rank 3. Then an AllReduce of 100 us, for which all wait for the last.
-Judged JudgeRounds(double noise, double slow) {
+// Twelve rounds of some ranks, whose hosts have launched all before: a product of so many
+// microseconds, then an AllReduce of 100 us, for which all wait for the last.
+template <typename Product>
+Judged JudgeProducts(int ranks, const Product& product) {
   constexpr int kRounds = 12;
-  constexpr int kRanks = 4;
-  const auto product = [&](int rank, int round) {
-    const double part = (rank * 37 + round * 23 + rank * round * 11) % 100 / 100.0;
-    return 2000 * (1 + noise * part + (rank == 3 ? slow : 0));
-  };
   std::vector<RankDigest> digests;
-  for (int rank = 0; rank < kRanks; ++rank) {
+  for (int rank = 0; rank < ranks; ++rank) {
     RankTrace trace;
     double gpu = 2000;  // the host has launched all by then
     for (int round = 0; round < kRounds; ++round) {
       double longest = 0;
-      for (int other = 0; other < kRanks; ++other)
+      for (int other = 0; other < ranks; ++other)
         longest = std::max(longest, product(other, round));
       const double own = product(rank, round);
       const double host = 100 * round;
@@ -211,6 +207,15 @@ Judged JudgeRounds(double noise, double slow) {
     digests.push_back(trace.Digest(rank));
   }
   return Judge(std::move(digests));
+}
+
+// Four ranks, whose product takes 2 ms and up to `noise` of it more, whoever it is; `slow` more on
+// rank 3.
+Judged JudgeRounds(double noise, double slow) {
+  return JudgeProducts(4, [&](int rank, int round) {
+    const double part = (rank * 37 + round * 23 + rank * round * 11) % 100 / 100.0;
+    return 2000 * (1 + noise * part + (rank == 3 ? slow : 0));
+  });
 }
 
 TEST_CASE("a rank is named where it stands out, and never all of them") {
@@ -261,6 +266,51 @@ TEST_CASE("what others compute beside their wait is no less work than the late r
   const Judged judged = Judge({rank(true).Digest(0), rank(false).Digest(1), rank(false).Digest(2)});
   CHECK(judged.story.ranks[0].role == RankRole::kCause);
   CHECK(Lost(judged, 0, LateCause::kCompute) == 0);
+}
+
+// Rounds of three collectives on one stream. Rank 0 stops before the first; the others compute
+// beside their wait for it what rank 0 computes only before the third. `beside`: or they do not,
+// and have less of that work.
+Judged JudgeBuckets(bool beside) {
+  const auto rank = [&](bool late) {
+    RankTrace trace;
+    double at = 0;
+    for (int round = 0; round < 5; ++round) {
+      const double stop = 3000;
+      trace.Op(fmt::format("aten::before{}", round), at, 20);
+      trace.Work("c10d::first", at + 30 + (late ? stop : 0), kReduce, 10, late ? 100 : stop + 100);
+      if (late || beside)
+        trace.Work("aten::mm", at + 60 + (late ? stop + 90 : 0), "gemm", 10, 1500, {}, 8);
+      trace.Work("c10d::second", at + 180 + stop, kReduce, 10, 20);
+      // The host launches it early; the GPU comes to it when the product is done.
+      trace.Work("c10d::third", at + 220 + stop, kReduce, late ? 1510 : 10, late ? 100 : 1600);
+      at += 8000;
+    }
+    return trace;
+  };
+  return Judge({rank(true).Digest(0), rank(false).Digest(1), rank(false).Digest(2)});
+}
+
+TEST_CASE("what others computed beside an earlier call is no more work of the late rank") {
+  const Judged ahead = JudgeBuckets(true);
+  REQUIRE(ahead.story.ranks[0].role == RankRole::kCause);
+  CHECK(Lost(ahead, 0, LateCause::kCompute) == 0);
+  CHECK(Lost(ahead, 0, LateCause::kAhead) > 0);
+  const Judged more = JudgeBuckets(false);
+  CHECK(Lost(more, 0, LateCause::kCompute) > 5'000'000);
+  CHECK(Lost(more, 0, LateCause::kAhead) == 0);
+}
+
+TEST_CASE(
+    "a rank that computes more before one collective and less before another has more there") {
+  // All compute as much in all; nothing runs beside a call, so that no work has moved.
+  const Judged judged = JudgeProducts(4, [](int rank, int round) {
+    const bool own = rank == 0 && round % 3 == 1;
+    const bool others = rank != 0 && round % 3 == 2;
+    return 2000.0 + (own || others ? 1000 : 0);
+  });
+  CHECK(Lost(judged, 0, LateCause::kCompute) == 4'000'000);
+  CHECK(Lost(judged, 0, LateCause::kAhead) == 0);
 }
 
 // Ops of 30 us at 59 places; every fortieth takes `missing` microseconds more. `ends`: of the

@@ -50,6 +50,8 @@ struct FleetRank {
   double chance = 1;  // the smaller one of both, times the groups looked at
   FleetCause cause = FleetCause::kUnknown;
   bool slow = false;  // beyond what its host explains
+  // It would be slow, but what it takes longer is what the hosts of all ranks lose alike.
+  bool shared_loss = false;
 };
 
 // Ranks that do the same work.

@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "analysis/ranks/job_base.h"
+#include "analysis/ranks/more_work.h"
 #include "analysis/ranks/rank_replay.h"
 #include "analysis/ranks/scheduler_tick.h"
+#include "analysis/ranks/shared_loss.h"
 #include "analysis/ranks/stands_out.h"
 
 namespace jarvis::analysis {
@@ -42,7 +44,11 @@ PlaceKey PlaceKeyOf(const RankFacts& facts, const RankHostPiece& piece) {
 class Teller {
  public:
   Teller(const RankSet& set, const JointTimeline& joint)
-      : set_(set), joint_(joint), scattered_(set.ranks.size(), false), extra_(set.ranks.size()) {
+      : set_(set),
+        joint_(joint),
+        more_work_(set, joint),
+        scattered_(set.ranks.size(), false),
+        extra_(set.ranks.size()) {
     story_.ranks.resize(set.ranks.size());
   }
 
@@ -178,14 +184,25 @@ class Teller {
 
   void FindTick() {
     std::vector<std::int64_t> starts;
+    std::vector<IntervalSet<std::int64_t>> standing(set_.ranks.size());
+    std::optional<Interval<std::int64_t>> within;  // what all starving hosts recorded
     for (std::size_t rank = 0; rank < set_.ranks.size(); ++rank) {
       if (!story_.ranks[rank].starved) continue;
-      for (const RankHostPiece& piece : FactsOf(rank)->pieces) {
-        if (IsStarved(rank, piece))
-          starts.push_back(OnCommonClock(set_, joint_, rank, piece.ts_ns));
+      const RankFacts& facts = *FactsOf(rank);
+      const auto at = [&](std::int64_t ns) { return OnCommonClock(set_, joint_, rank, ns); };
+      for (const RankHostPiece& piece : facts.pieces) {
+        if (!IsStarved(rank, piece)) continue;
+        starts.push_back(at(piece.ts_ns));
+        standing[rank].push_back({starts.back(), starts.back() + piece.dur_ns});
       }
+      standing[rank] = Union(std::move(standing[rank]));
+      const Interval<std::int64_t> host{at(*facts.host_start_ns), at(HostEnd(facts))};
+      if (!within) within = host;
+      within = {std::max(within->start, host.start), std::min(within->end, host.end)};
     }
     story_.tick_ns = TickOf(starts);
+    if (story_.starved_ranks == set_.ranks.size() && within)
+      story_.standing = CountStanding(standing, *within);
   }
 
   void FindLead() {
@@ -200,28 +217,6 @@ class Teller {
     }
     for (std::size_t rank = 0; rank < leads.size(); ++rank)
       story_.ranks[rank].lead_ns = MedianOfNs(std::move(leads[rank]));
-  }
-
-  // How much more GPU work the last rank had before the collective than the others. Work that the
-  // others did beside their wait in the call before is theirs as well: without it the rank that
-  // never waits would seem to have more.
-  std::int64_t MoreWork(const JointCollective& one) const {
-    const auto more = [&](std::int64_t CollectiveArrival::*work) {
-      std::vector<std::int64_t> others;
-      std::int64_t own = 0;
-      for (std::size_t i = 0; i < one.parts.size(); ++i) {
-        const auto& facts = FactsOf(one.parts[i].rank);
-        if (!facts) continue;
-        const std::int64_t ns = facts->arrivals[one.parts[i].call].*work;
-        if (i == one.last) {
-          own = ns;
-        } else {
-          others.push_back(ns);
-        }
-      }
-      return own - MedianOfNs(std::move(others));
-    };
-    return std::min(more(&CollectiveArrival::busy_ns), more(&CollectiveArrival::compute_ns));
   }
 
   void Blame() {
@@ -245,9 +240,9 @@ class Teller {
           const auto& facts = FactsOf(last.rank);
           const auto launch = facts ? facts->arrivals[last.call].launch_ns : std::nullopt;
           if (launch && launch == launched[last.rank]) {
-            BlameReplay(one, ended);
+            BlameReplay(i, ended);
           } else {
-            BlameOne(one, issued[last.rank], ended[last.rank]);
+            BlameOne(i, issued[last.rank], ended[last.rank]);
           }
         }
       }
@@ -273,15 +268,16 @@ class Teller {
 
   // One launch is of it and of the collective before: a graph is replayed, and the host has no part
   // in what lies between. Durations are of one clock, so that all of what is more counts.
-  void BlameReplay(const JointCollective& one,
-                   const std::vector<std::optional<std::int64_t>>& ended) {
+  void BlameReplay(std::size_t which, const std::vector<std::optional<std::int64_t>>& ended) {
+    const JointCollective& one = joint_.collectives[which];
     const JointPart& last = one.parts[one.last];
     RankStory& of = story_.ranks[last.rank];
     std::int64_t left = one.late_ns;
     const auto blame = [&](LateCause cause, std::int64_t ns) {
       return File(&of, cause, ns, &left);
     };
-    if (const std::int64_t more = blame(LateCause::kCompute, MoreWork(one)); more > 0)
+    if (const std::int64_t more = blame(LateCause::kCompute, more_work_.Before(which).more_ns);
+        more > 0)
       extra_[last.rank][last.call] = more;
     std::vector<std::int64_t> others;
     for (const JointPart& part : one.parts) {
@@ -292,8 +288,9 @@ class Teller {
     blame(LateCause::kUnknown, left);
   }
 
-  void BlameOne(const JointCollective& one, std::optional<std::int64_t> issued,
+  void BlameOne(std::size_t which, std::optional<std::int64_t> issued,
                 std::optional<std::int64_t> ended) {
+    const JointCollective& one = joint_.collectives[which];
     const JointPart& last = one.parts[one.last];
     RankStory& of = story_.ranks[last.rank];
     std::int64_t left = one.late_ns;
@@ -305,10 +302,10 @@ class Teller {
       blame(LateCause::kUnknown, left);
       return;
     }
-    const std::int64_t more = MoreWork(one);
-    if (more > joint_.clock_error_ns) {
-      extra_[last.rank][last.call] = std::min(more, left);
-      blame(LateCause::kCompute, more);
+    const WorkSurplus work = more_work_.Before(which);
+    if (work.more_ns > joint_.clock_error_ns) {
+      extra_[last.rank][last.call] = std::min(work.more_ns, left);
+      blame(LateCause::kCompute, work.more_ns);
     }
     const CollectiveArrival& how = facts->arrivals[last.call];
     const auto to = how.anchor_ns ? how.anchor_ns : how.launch_ns;
@@ -320,6 +317,7 @@ class Teller {
     // The host may have lost its lead before the last collective ended.
     if (ended) from = std::min(from, *to - (last.start_ns - *ended));
     BlameHost(*facts, last, one.family, from, *to, &left);
+    blame(LateCause::kAhead, work.ahead_ns);
     // What was queued when the GPU came to it did not wait for the host.
     blame(how.anchor_ns ? LateCause::kHost : LateCause::kUnknown, left);
   }
@@ -575,6 +573,7 @@ class Teller {
   };
   const RankSet& set_;
   const JointTimeline& joint_;
+  const MoreWork more_work_;
   JobStory story_;
   JobBase base_;
   std::vector<bool> counts_;  // which collectives are of it

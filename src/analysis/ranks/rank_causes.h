@@ -24,10 +24,11 @@ enum class LateCause : std::uint8_t {
   kLongOp,   // a long op or call, each time
   kCompute,  // its GPU had more to compute
   kBefore,   // within the replay of a graph: its collective before ended later
+  kAhead,    // the others had done the same work beside an earlier wait for it
   kHost,     // its host was later without a single long stretch: more work, or slower
   kUnknown,  // nothing recorded explains it, or its work was queued and the GPU came late to it
 };
-inline constexpr std::size_t kLateCauseCount = 9;
+inline constexpr std::size_t kLateCauseCount = 10;
 
 // Long stretches of a rank's host at one place.
 struct HostStall {
@@ -75,6 +76,13 @@ enum class LeverKind : std::uint8_t {
                  // of ranks that stand out among the others, or of all
 };
 
+// So many processes stand still at once, of so many, for this share of the time.
+struct StandingStill {
+  std::size_t still = 0;
+  std::size_t of = 0;
+  double share = 0;
+};
+
 struct JobLever {
   LeverKind kind = LeverKind::kStall;
   std::size_t which = 0;
@@ -110,6 +118,8 @@ struct JobStory {
   std::size_t starved_ranks = 0;
   // The starts of lost pieces of several ranks fall on one grid (a scheduler's tick); absent: not.
   std::optional<std::int64_t> tick_ns;
+  // Where all ranks starve; absent: no count of them holds for most of the time.
+  std::optional<StandingStill> standing;
   bool replayed = false;             // every rank has facts, so that levers could be computed
   std::int64_t replay_error_ns = 0;  // of the replay without any change
 };

@@ -7,6 +7,7 @@
 #include "analysis/ranks/collective_report.h"
 #include "analysis/ranks/fleet_tables.h"
 #include "analysis/ranks/rank_ledger.h"
+#include "analysis/ranks/shared_loss.h"
 #include "formats/digest_file.h"
 #include "io/text_file.h"
 #include "output/csv_writer.h"
@@ -35,9 +36,10 @@ Result<session::ReportSource> SourceOfRanks(const session::Workspace& workspace,
             analysis::MakeCollectiveReport(set, &joint, options,
                                            session::CollectiveRulesFor(session::Compat::kNone)));
   report.tables.push_back(analysis::RankLedgers(set, joint));
-  std::vector<Table> fleet =
-      analysis::FleetTables(set, joint, analysis::LookAtFleet(set, joint, {}));
-  std::move(fleet.begin(), fleet.end(), std::back_inserter(report.tables));
+  analysis::FleetFindings fleet = analysis::LookAtFleet(set, joint, {});
+  analysis::ForgiveSharedLoss(set, analysis::TellJob(set, joint), &fleet);
+  std::vector<Table> tables = analysis::FleetTables(set, joint, fleet);
+  std::move(tables.begin(), tables.end(), std::back_inserter(report.tables));
   session::ReportSource source;
   JV_ASSIGN(source.path, workspace.files().ResolveInput(given));
   // As they are read from files, where a group named "0" is a number: they may meet such.

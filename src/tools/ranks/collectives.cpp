@@ -8,6 +8,7 @@
 #include "analysis/ranks/collective_summaries.h"
 #include "analysis/ranks/collective_sync.h"
 #include "analysis/ranks/fleet_tables.h"
+#include "analysis/ranks/shared_loss.h"
 #include "base/parallel.h"
 #include "documents/markdown_text.h"
 #include "output/csv_writer.h"
@@ -329,7 +330,8 @@ void AddJudgement(const RankSet& set, const Looked& looked,
   if (!lone.empty()) verdict = LoneVerdict(view, lone);
   answer->facts["verdict"] = VerdictJson(view, verdict);
   if (workload != nullptr && !workload->line.empty()) answer->facts["workload"] = workload->line;
-  const analysis::FleetFindings fleet = analysis::LookAtFleet(set, joint, options.gpus_per_node);
+  analysis::FleetFindings fleet = analysis::LookAtFleet(set, joint, options.gpus_per_node);
+  analysis::ForgiveSharedLoss(set, story, &fleet);
   const FleetView fleet_view{view, fleet};
   const bool several = set.ranks.size() > 1;
   if (several) {

@@ -152,6 +152,25 @@ class FleetTeller {
     return odd;
   }
 
+  // That those who idle longer lose what all lose; empty: nobody does.
+  std::string SharedLoss() const {
+    std::vector<std::size_t> idle;
+    for (std::size_t rank = 0; rank < fleet_.ranks.size(); ++rank) {
+      if (fleet_.ranks[rank].shared_loss) idle.push_back(rank);
+    }
+    if (idle.empty()) return {};
+    const auto& ranks = view_.job.story.ranks;
+    const auto [least, most] = std::minmax_element(
+        ranks.begin(), ranks.end(),
+        [](const auto& a, const auto& b) { return a.starved_ns < b.starved_ns; });
+    return fmt::format(
+        "No rank is slow by itself: the hosts of all {} ranks lose about as much ({} to {} ms), "
+        "and "
+        "the GPU{} of {} idle{} longer, with less work queued ahead.",
+        ranks.size(), MsText(least->starved_ns), MsText(most->starved_ns),
+        idle.size() == 1 ? "" : "s", RanksText(view_.job, idle), idle.size() == 1 ? "s" : "");
+  }
+
   // Why it says less than it could.
   std::vector<std::string> Less() const {
     std::vector<std::string> less;
@@ -162,7 +181,7 @@ class FleetTeller {
           "for them is not known",
           ranks - fleet_.compared, ranks, analysis::kFleetPeersMin - 1));
     }
-    if (view_.job.story.starved_ranks * 2 >= ranks && ranks > 0) {
+    if (view_.job.story.starved_ranks * 2 >= ranks && ranks > 0 && SharedLoss().empty()) {
       less.push_back(fmt::format(
           "the hosts of {} of {} ranks lose their processors: which of them is slow is who has no "
           "work queued ahead, and no fault of its own",
@@ -336,6 +355,7 @@ std::string FleetSentence(const FleetView& view) {
   AppendItems(teller.Links(), true, &texts);
   if (!texts.empty()) return fmt::format("Slow: {}.", fmt::join(texts, "; "));
   if (view.fleet.compared == 0) return "No link is slow.";
+  if (std::string shared = teller.SharedLoss(); !shared.empty()) return shared;
   return fmt::format(
       "No rank, host or link is slow: like ranks lie within {} of each other (robust deviation).",
       teller.Usual());

@@ -59,7 +59,7 @@ std::string Without(const JobView& job, const JobLever& lever) {
       fmt::format("{} {} ms instead of {} ({} less)", RecordedText(job),
                   MsText(base - lever.saved_ns), MsText(base), ShareText(lever.saved_ns, base));
   if (const std::int64_t late = LateBegin(job); late > 0) {
-    text += fmt::format(", counted from where rank {} begins, {} ms after the first",
+    text += fmt::format("; rank {} starts {} ms late, times are from its start",
                         *job.set.ranks[job.story.late_begin_rank].rank, MsText(late));
   }
   return text;
@@ -116,6 +116,14 @@ std::string StarvedVerdict(const JobView& job, const JobLever& lever) {
   text += " The pieces lie inside arbitrary ops";
   if (job.story.tick_ns)
     text += fmt::format(", and many begin on a common {} ms tick", MsText(*job.story.tick_ns));
+  if (const auto& standing = job.story.standing) {
+    const std::size_t cores = standing->of - standing->still;
+    text += fmt::format(
+        "; for {:.0f} % of the time exactly {} of the {} processes stand still at once, as where "
+        "{} core{} {} shared by {} processes",
+        100 * standing->share, standing->still, standing->of, cores, cores == 1 ? "" : "s",
+        cores == 1 ? "is" : "are", standing->of);
+  }
   if (!last.empty()) {
     std::vector<std::string> who;
     for (const auto& [lost, rank] : last) {
@@ -497,6 +505,7 @@ Json VerdictJson(const JobView& job, const std::string& text) {
       if (change.at_most && *bound) one[std::string(name) + "_at_most_ms"] = rounded(**bound);
     }
     if (change.later) one["later"] = true;
+    if (change.of_rest) one["percent_of_what_first_leaves"] = std::round(100 * *change.of_rest);
     list.push_back(std::move(one));
   }
   // A part of another change, which a reader of the table of ranks expects to help.

@@ -1,0 +1,100 @@
+#include "analysis/ranks/more_work.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/median.h"
+
+namespace jarvis::analysis {
+namespace {
+
+// Work that moved does not move farther than so many collectives of the same ranks.
+constexpr std::size_t kEarlierMax = 16;
+// ... nor is it looked for beyond so many of any.
+constexpr std::size_t kEarlierLookedAt = 128;
+
+std::int64_t UpperMedianOrZero(std::vector<std::int64_t> values) {
+  return values.empty() ? 0 : UpperMedian(std::move(values));
+}
+
+}  // namespace
+
+MoreWork::MoreWork(const RankSet& set, const JointTimeline& joint) : set_(set), joint_(joint) {
+  std::vector<Sums> so_far(set.ranks.size());
+  sums_.reserve(joint.collectives.size());
+  for (const JointCollective& one : joint.collectives) {
+    std::vector<Sums>& made = sums_.emplace_back();
+    made.reserve(one.parts.size());
+    for (const JointPart& part : one.parts) {
+      Sums& of = so_far[part.rank];
+      if (const auto& facts = set.ranks[part.rank].facts) {
+        const CollectiveArrival& how = facts->arrivals[part.call];
+        of.work_ns += how.compute_ns;
+        of.beside_ns += std::max<std::int64_t>(0, how.compute_ns - how.busy_ns);
+      }
+      made.push_back(of);
+    }
+  }
+}
+
+std::int64_t MoreWork::OfOneCall(const JointCollective& one) const {
+  const auto more = [&](std::int64_t CollectiveArrival::*work) {
+    std::vector<std::int64_t> others;
+    std::int64_t own = 0;
+    for (std::size_t i = 0; i < one.parts.size(); ++i) {
+      const auto& facts = set_.ranks[one.parts[i].rank].facts;
+      if (!facts) continue;
+      const std::int64_t ns = facts->arrivals[one.parts[i].call].*work;
+      if (i == one.last) {
+        own = ns;
+      } else {
+        others.push_back(ns);
+      }
+    }
+    return own - UpperMedianOrZero(std::move(others));
+  };
+  return std::min(more(&CollectiveArrival::busy_ns), more(&CollectiveArrival::compute_ns));
+}
+
+bool MoreWork::SameRanks(std::size_t one, std::size_t other) const {
+  const auto& a = joint_.collectives[one].parts;
+  const auto& b = joint_.collectives[other].parts;
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const JointPart& x, const JointPart& y) { return x.rank == y.rank; });
+}
+
+MoreWork::Surplus MoreWork::Since(std::size_t earlier, std::size_t which) const {
+  const JointCollective& one = joint_.collectives[which];
+  std::vector<std::int64_t> work;
+  std::vector<std::int64_t> beside;
+  std::int64_t own = 0;
+  for (std::size_t i = 0; i < one.parts.size(); ++i) {
+    if (!set_.ranks[one.parts[i].rank].facts) continue;
+    const Sums& from = sums_[earlier][i];
+    const Sums& to = sums_[which][i];
+    if (i == one.last) {
+      own = to.work_ns - from.work_ns;
+    } else {
+      work.push_back(to.work_ns - from.work_ns);
+      beside.push_back(to.beside_ns - from.beside_ns);
+    }
+  }
+  return {own - UpperMedianOrZero(std::move(work)), UpperMedianOrZero(std::move(beside))};
+}
+
+WorkSurplus MoreWork::Before(std::size_t which) const {
+  const std::int64_t seen = OfOneCall(joint_.collectives[which]);
+  std::int64_t more = seen;
+  std::size_t looked_at = 0;
+  for (std::size_t earlier = which, taken = 0; earlier > 0 && more > 0 && taken < kEarlierMax;) {
+    if (++looked_at > kEarlierLookedAt) break;
+    if (!SameRanks(--earlier, which)) continue;
+    ++taken;
+    const Surplus since = Since(earlier, which);
+    // What the others did beside their calls, and no more, may have moved to before them.
+    more = std::min(more, std::max(since.more_ns, seen - since.beside_ns));
+  }
+  return {more, std::max<std::int64_t>(0, seen - more)};
+}
+
+}  // namespace jarvis::analysis
