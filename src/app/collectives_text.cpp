@@ -141,7 +141,11 @@ std::string ChangesText(const Json& verdict) {
     text += fmt::format("{}. {}: ", i + 1, one.value("change", ""));
     text += ms > 0 || !bound ? fmt::format("{} {} ms", bound ? "at most" : "saves", MsText(ms))
                              : "not sized";
-    if (base_ms > 0 && ms > 0) text += fmt::format(" ({:.0f} %)", 100 * ms / base_ms);
+    if (base_ms > 0 && ms > 0) text += fmt::format(" ({:.0f} %", 100 * ms / base_ms);
+    if (base_ms > 0 && ms > 0) {
+      const double of_rest = one.value("percent_of_what_first_leaves", 0.0);
+      text += of_rest > 0 ? fmt::format("; {:.0f} % of what number 1 leaves)", of_rest) : ")";
+    }
     text += one.contains("later") && i > 0 ? ", shows after number 1\n" : "\n";
     for (const char* path : {"path_a", "path_b"}) {
       const std::string words = one.value(path, "");

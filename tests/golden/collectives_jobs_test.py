@@ -53,6 +53,10 @@ class Verdicts(Case):
         self.assertIn("transfer is bandwidth cannot be told", text)
         # The late rank computes least: what it does after its stop is no more work.
         self.assertNotRegex(text, "rank 2: last.*more GPU work")
+        self.assertNotIn("even out", json.dumps(answer["verdict"]))
+        self.assertIn("work that the others had done while they waited for it before", text)
+        # 126 ms are little of the recording, which holds the stop, and much of what that leaves.
+        self.assertIn("5.5 %; 45 % of what number 1 leaves", text)
         self.assertIn("the same length each time", answer["summary"])
         # The annotations show that it is on.
         self.assertIn("TrainPipelineSparseDist is on", text)
@@ -101,6 +105,11 @@ class Verdicts(Case):
         self.assertTrue(answer["summary"].startswith("the hosts of all 8 ranks do not get the "
                                                      "processor"), answer["summary"])
         self.assertIn("common 4.00 ms tick", answer["summary"])
+        self.assertIn("exactly 6 of the 8 processes stand still at once, as where 2 cores are shared",
+                      answer["summary"])
+        # What all hosts lose makes no rank a slow one.
+        self.assertNotIn("slow_ranks", answer["fleet"])
+        self.assertIn("No rank is slow by itself", answer["fleet"]["text"])
         levers = answer["verdict"]["levers"]
         self.within(levers[0]["saved_ms"], 420)
         self.assertLess(levers[1]["saved_ms"], 25)  # the late ranks alone
@@ -108,8 +117,8 @@ class Verdicts(Case):
         self.assertRegex(answer["workload"], "tensor parallel 8, step 3(;|$)")  # not of one rank
         self.assertNotIn(", rank", answer["workload"])
         # From where the last rank begins: one base for all shares.
-        self.assertIn("the recorded step takes 187 ms instead of 603 (69 % less), counted from where "
-                      "rank 0 begins, 30.5 ms after the first", answer["summary"])
+        self.assertIn("the recorded step takes 187 ms instead of 603 (69 % less); rank 0 starts "
+                      "30.5 ms late, times are from its start", answer["summary"])
         self.assertAlmostEqual(answer["verdict"]["base_ms"], 603.2, delta=1)
         then = answer["verdict"]["then"]
         self.within(then[0]["at_most_ms"], 50.1)

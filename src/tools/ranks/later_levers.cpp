@@ -103,6 +103,17 @@ std::vector<LaterLever> TransferLever(const JobView& job) {
   return {{std::move(text), std::min(most, MillisOf(exposed)), ways.paths, ways.bounds}};
 }
 
+// Next to a loss of most of the time, all else seems to be little.
+void ShareWhatIsLeft(const JobView& job, std::vector<JobChange>* changes) {
+  constexpr double kMost = 0.5;
+  const double base = MillisOf(job.story.base_ns);
+  if (changes->empty() || changes->front().at_most || changes->front().ms < kMost * base) return;
+  const double left = base - changes->front().ms;
+  for (JobChange& change : *changes) {
+    if (change.at_most && change.ms > 0 && change.ms <= left) change.of_rest = change.ms / left;
+  }
+}
+
 }  // namespace
 
 std::int64_t UnseenWait(const JobView& job) {
@@ -194,6 +205,7 @@ std::vector<JobChange> ChangesOf(const JobView& job) {
   std::stable_sort(changes.begin(), changes.end(), [](const JobChange& a, const JobChange& b) {
     return a.expected_ms > b.expected_ms;
   });
+  ShareWhatIsLeft(job, &changes);
   return changes;
 }
 

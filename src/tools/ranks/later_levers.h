@@ -41,6 +41,8 @@ struct JobChange {
   PathBounds bounds;       // of each way, of a bound
   bool later = false;      // shows once hosts have their processors
   double expected_ms = 0;  // by which it is ordered
+  // Of a bound, where the first change saves most of the base: its share of what that leaves.
+  std::optional<double> of_rest = {};
 };
 // The most first; a lever that is a part of another is not among them.
 std::vector<JobChange> ChangesOf(const JobView& job);

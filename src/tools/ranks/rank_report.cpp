@@ -33,6 +33,7 @@ constexpr std::pair<LateCause, const char*> kCauseWords[] = {
     {LateCause::kLongOp, "a long op or call of its host"},
     {LateCause::kCompute, "more GPU work than the others"},
     {LateCause::kBefore, "its collective before ended later than the others'"},
+    {LateCause::kAhead, "work that the others had done while they waited for it before"},
     {LateCause::kHost, "its host was later without a single long stop"},
     {LateCause::kUnknown, "of no cause that is recorded"},
 };
@@ -291,6 +292,12 @@ class ReportWriter {
     return fmt::format("{} against {} on the others", middle(causes), middle(others));
   }
 
+  static std::string OfRestText(const JobChange& change) {
+    return change.of_rest
+               ? fmt::format("; {} of what number 1 leaves", PartText(*change.of_rest, 1))
+               : std::string();
+  }
+
   void Levers() {
     const std::vector<JobChange> changes = ChangesOf(job_);
     if (changes.empty()) return;
@@ -314,7 +321,7 @@ class ReportWriter {
                   : change.at_most ? "at most " + MsDigits(change.ms)
                                    : MsDigits(change.ms)) +
                      (later ? ", shows after number 1" : ""),
-                 sized ? PartText(change.ms, MillisOf(BaseOf(job_)))
+                 sized ? PartText(change.ms, MillisOf(BaseOf(job_))) + OfRestText(change)
                        : std::string(documents::kAbsentText),
                  path(change.paths.a, change.bounds.a), path(change.paths.b, change.bounds.b)});
     }
@@ -487,8 +494,9 @@ class ReportWriter {
     if (has(analysis::LeverKind::kStarvedAll)) {
       Line(
           "- That hosts lose the processor is inferred from pauses inside arbitrary short calls: "
-          "no scheduler is in the traces, and how many cores the ranks may use is unknown. What is "
-          "left of the hosts' time is an upper bound of their work.");
+          "no scheduler is in the traces, and how many cores the ranks may use is {}. What is left "
+          "of the hosts' time is an upper bound of their work.",
+          job_.story.standing ? "told by how many stand still at once alone" : "unknown");
     }
     if (has(analysis::LeverKind::kStall)) {
       Line(
