@@ -75,6 +75,11 @@ std::string BoundOfSide(const findings::Analysis& analysis, int side) {
 
 }  // namespace
 
+double OneTimeMs(const findings::ComparedPair& pair, int side) {
+  const findings::Analysis& of = side == 0 ? *pair.primary : *pair.comparison;
+  return MillisOf(OneTimeInBase(of.frames->frames.base)) / pair.balance.units[side];
+}
+
 std::string OneUnit(analysis::TimeUnit unit) {
   const std::string_view text = analysis::TimeUnitText(unit);
   if (unit == analysis::TimeUnit::kRecording) return "the recording";

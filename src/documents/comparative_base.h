@@ -12,6 +12,9 @@ namespace jarvis::documents {
 // "a step", "an iteration", "the recording".
 std::string OneUnit(analysis::TimeUnit unit);
 
+// What of a unit of the candidate (0) or the baseline (1) happens once, milliseconds.
+double OneTimeMs(const findings::ComparedPair& pair, int side);
+
 // A sentence each: the base of the candidate, of the baseline, what bounds them; then, where it is
 // so, why the bases are not alike. Empty: a trace has no GPU work.
 std::vector<std::string> PairBases(const ComparativeFacts& facts);

@@ -31,112 +31,6 @@ constexpr std::size_t kCallsNamed = 3;
 constexpr std::size_t kNameBytes = 60;
 constexpr double kHostWorth = 0.05;  // of the unit: host time that is worth a word
 
-// "the recording", "a step": what takes the time.
-std::string Subject(const ComparativeFacts& facts) {
-  return OneUnit(facts.pair.balance.ledger.unit[0]);
-}
-
-// "5 iterations", "1 step".
-std::string UnitsText(std::size_t count, analysis::TimeUnit unit) {
-  return fmt::format("{} {}{}", count, analysis::TimeUnitText(unit), count == 1 ? "" : "s");
-}
-
-std::string SpreadText(const ComparativeFacts& facts, int side) {
-  const findings::Sample& of = facts.pair.verdict.spread[side];
-  return fmt::format("{} ± {} over {}", Digits(of.mean), Ms(of.deviation),
-                     UnitsText(of.count, facts.pair.balance.ledger.unit[side]));
-}
-
-std::string TakesText(const ComparativeFacts& facts) {
-  const findings::Balance& balance = facts.pair.balance;
-  const double change = balance.ms[0] - balance.ms[1];
-  const double ratio = balance.ms[1] / balance.ms[0];
-  constexpr double kTimesFrom = 1.1;
-  std::string text = fmt::format(
-      "{} takes {} instead of {}{}, {} {} ({:+.1f} %", Subject(facts), Ms(balance.ms[0]),
-      balance.like_units ? "" : OneUnit(balance.ledger.unit[1]) + " of ", Ms(balance.ms[1]),
-      Ms(std::abs(change)), change > 0 ? "more" : "less", change / balance.ms[1] * 100);
-  if (ratio >= kTimesFrom) text += fmt::format(", {:.2f} times as fast", ratio);
-  return text + ")";
-}
-
-// How large a difference is beside what runs of unchanged code differ by.
-std::string UsualText(double ms, double of_ms) {
-  constexpr double kFar = 3;
-  const double times = std::abs(ms) / (findings::kUsualWall * of_ms);
-  return fmt::format("{} the about {:.0f} % by which runs of unchanged code differ",
-                     times > kFar ? "far more than"
-                     : times > 1  ? "more than"
-                                  : "no more than",
-                     findings::kUsualWall * 100);
-}
-
-std::string ProofText(const ComparativeFacts& facts) {
-  const DifferenceVerdict& verdict = facts.pair.verdict;
-  switch (verdict.proof) {
-    case Proof::kNoWork: return {};
-    case Proof::kSteps:
-      return fmt::format("proven by the steps of these two runs: {} against {}",
-                         SpreadText(facts, 0), SpreadText(facts, 1));
-    case Proof::kSpread:
-      return fmt::format("the spread of the steps explains it: {} against {}", SpreadText(facts, 0),
-                         SpreadText(facts, 1));
-    case Proof::kAboveUsual:
-    case Proof::kWithinUsual:
-      return fmt::format("{}, so there is no spread to test it by, and it is {}",
-                         verdict.spread[0].count < 2 && verdict.spread[1].count < 2
-                             ? "one run each"
-                             : "one run on a side",
-                         UsualText(verdict.ms, facts.pair.balance.ms[1]));
-  }
-  return {};
-}
-
-// What of a difference within the noise is real all the same.
-std::string RealWorkText(const ComparativeFacts& facts) {
-  const DifferenceVerdict& verdict = facts.pair.verdict;
-  const bool small = verdict.proof == Proof::kWithinUsual || verdict.proof == Proof::kSpread;
-  if (!small || !verdict.work_changed || !facts.pair.comparable()) return {};
-  return fmt::format(
-      " The GPU's own work{} changed by {}, more than the {:.0f} % by which it usually varies: "
-      "that "
-      "part is a change.",
-      verdict.any_comm ? " without communication" : "", SignedMs(verdict.work_ms),
-      findings::kUsualWork * 100);
-}
-
-std::string ClockText(const ComparativeFacts& facts, double factor) {
-  return fmt::format(
-      "No change of the program: with the same calls nearly all kernels take {} of the baseline's "
-      "time, whatever they compute, which is the GPU's clock or a power limit (`nvidia-smi -q -d "
-      "CLOCK,PERFORMANCE`, `rocm-smi`). {}.",
-      ThreeDigits(factor), Capitalised(TakesText(facts)));
-}
-
-// "batch 16 x 559 tokens": the 16, and what follows it; 0: no such text.
-std::pair<double, std::string_view> BatchOf(const findings::Analysis& analysis) {
-  constexpr std::string_view kBatchWord = "batch ";
-  const std::string_view value = analysis.workload[findings::WorkloadPart::kBatch].value;
-  if (!value.starts_with(kBatchWord)) return {0, {}};
-  double number = 0;
-  std::size_t at = kBatchWord.size();
-  for (; at < value.size() && value[at] >= '0' && value[at] <= '9'; ++at)
-    number = 10 * number + (value[at] - '0');
-  return {number, value.substr(at)};
-}
-
-// Steps of other batch sizes are compared by what one of the batch takes.
-std::string SampleText(const ComparativeFacts& facts) {
-  const auto [candidate, of_candidate] = BatchOf(*facts.pair.primary);
-  const auto [baseline, of_baseline] = BatchOf(*facts.pair.comparison);
-  if (!(candidate > 0) || !(baseline > 0) || candidate == baseline || of_candidate != of_baseline)
-    return {};
-  const double each[2] = {facts.pair.balance.ms[0] / candidate,
-                          facts.pair.balance.ms[1] / baseline};
-  return fmt::format(" The batches differ: one sample takes {} against {} ({:+.0f} %).",
-                     Ms(each[0]), Ms(each[1]), (each[0] / each[1] - 1) * 100);
-}
-
 class ChangeWriter {
  public:
   explicit ChangeWriter(const ComparativeFacts& facts)
@@ -440,6 +334,22 @@ class ChangeWriter {
     return "GPU idle, " + WithoutColon(Lines(change));
   }
 
+  // " (host time 149.7 → 40.1 ms, and waiting for the GPU 600 → 658 ms)"; empty: it is little.
+  std::string HostTimeOf(const ChangedCall& call) const {
+    const auto worth = [&](double a, double b) {
+      return std::max(a, b) >= kHostWorth * balance_.ms[1];
+    };
+    const auto change = [](double before, double now) {
+      return fmt::format("{} → {}", Digits(before), Ms(now));
+    };
+    std::vector<std::string> texts;
+    if (worth(call.own_ms(0), call.own_ms(1)))
+      texts.push_back("host time " + change(call.own_ms(1), call.own_ms(0)));
+    if (worth(call.wait_ms[0], call.wait_ms[1]))
+      texts.push_back("waiting for the GPU " + change(call.wait_ms[1], call.wait_ms[0]));
+    return texts.empty() ? "" : fmt::format(" ({})", fmt::join(texts, "; "));
+  }
+
   // What the code calls much more or less often; ops that a compiler took are told already.
   std::string CallsText() const {
     const auto& all = changes_.changes;
@@ -449,11 +359,9 @@ class ChangeWriter {
     std::vector<std::string> texts;
     for (const ChangedCall& call : changes_.calls) {
       if (texts.size() == kCallsNamed) break;
-      const double ms = std::max(call.host_ms[0], call.host_ms[1]);
-      texts.push_back(fmt::format(
-          "{} {} instead of {}{}", Code(call.name, kNameBytes), ThreeDigits(call.calls[0]),
-          ThreeDigits(call.calls[1]),
-          ms >= kHostWorth * balance_.ms[1] ? fmt::format(" ({} of host time)", Ms(ms)) : ""));
+      texts.push_back(fmt::format("{} {} instead of {}{}", Code(call.name, kNameBytes),
+                                  ThreeDigits(call.calls[0]), ThreeDigits(call.calls[1]),
+                                  HostTimeOf(call)));
     }
     if (texts.empty()) return {};
     return fmt::format("Calls that changed, {}: {}.", UnitText(f_), fmt::join(texts, ", "));
@@ -466,96 +374,11 @@ class ChangeWriter {
 
 }  // namespace
 
-std::string PairVerdict(const ComparativeFacts& facts) {
-  const findings::Balance& balance = facts.pair.balance;
-  const findings::Comparability& c = facts.comparability();
-  if (c.verdict == "same file") return "Both are the same file, so every difference is 0.";
-  std::string text;
-  if (!facts.pair.comparable()) {
-    text = fmt::format(
-        "**The two traces are not comparable by their calls ({} of 100)**: what follows adds up, "
-        "and no difference in it is a finding. ",
-        c.score);
-  }
-  if (!(balance.ms[0] > 0) || !(balance.ms[1] > 0))
-    return text + "At least one of them has no GPU time.";
-  const DifferenceVerdict& verdict = facts.pair.verdict;
-  if (!facts.pair.comparable()) return text + Capitalised(TakesText(facts)) + ".";
-  if (verdict.clock_factor && facts.ops().same_device)
-    return text + ClockText(facts, *verdict.clock_factor);
-  constexpr double kEqual = 0.0005;
-  if (std::abs(verdict.ms) < kEqual * balance.ms[1])
-    return text +
-           fmt::format("**No difference**: {} takes {} on both sides.", Subject(facts),
-                       Ms(balance.ms[0])) +
-           RealWorkText(facts);
-  const bool small = verdict.proof == Proof::kWithinUsual || verdict.proof == Proof::kSpread;
-  return text +
-         fmt::format("**{}**: {}; {}.",
-                     small            ? "No difference is proven"
-                     : verdict.ms < 0 ? "The candidate is faster"
-                                      : "The candidate is slower",
-                     TakesText(facts), ProofText(facts)) +
-         RealWorkText(facts) + SampleText(facts);
-}
-
-std::string PairSplit(const ComparativeFacts& facts) {
-  const DifferenceVerdict& verdict = facts.pair.verdict;
-  const findings::Balance& balance = facts.pair.balance;
-  if (verdict.proof == Proof::kNoWork || facts.comparability().verdict == "same file") return {};
-  const double least = findings::kPartOfUnit / 2 * balance.ms[0];
-  std::vector<std::string> parts;
-  const auto add = [&](const char* what, double ms) {
-    if (std::abs(ms) >= least) parts.push_back(fmt::format("{} {}", what, SignedMs(ms)));
-  };
-  add("GPU work", verdict.work_ms);
-  add("exposed communication", verdict.comm_ms);
-  add("exposed copies from and to the host", verdict.copy_ms);
-  add("GPU idle", verdict.idle_ms);
-  add("work launched before the recording", verdict.rest_ms);
-  if (parts.empty()) return {};
-  std::string text = fmt::format("Of the {}: {}.", SignedMs(verdict.ms), fmt::join(parts, ", "));
-  if (std::abs(verdict.comm_ms) >= least) {
-    text += " With one rank a side, communication cannot be split into waiting and transfer";
-    text +=
-        verdict.comm == findings::CommLikeness::kUnlike
-            ? std::string(".")
-            : fmt::format(
-                  "; there are as many calls on both sides, so it is skew between ranks or noise, "
-                  "and without it the difference is {}.",
-                  SignedMs(verdict.ms - verdict.comm_ms));
-  }
-  return text;
-}
-
 std::vector<std::string> PairChangeLines(const ComparativeFacts& facts) {
   const bool judged = facts.pair.comparable() && facts.comparability().verdict != "same file" &&
                       facts.ops().same_device &&
                       !(facts.pair.verdict.clock_factor && facts.ops().same_device);
   return judged ? ChangeWriter(facts).Run() : std::vector<std::string>();
-}
-
-std::string PhaseRowsOf(const ComparativeFacts& facts) {
-  return facts.pair.phases.by_order ? "wall time" : "GPU time";
-}
-
-std::vector<PhaseRow> PairPhaseRows(const ComparativeFacts& facts) {
-  constexpr double kShown = 0.005;  // of the unit
-  std::vector<PhaseRow> rows;
-  if (!facts.pair.comparable() || facts.comparability().verdict == "same file") return rows;
-  for (const findings::PairPhase& phase : facts.pair.phases.phases) {
-    double all[2];
-    for (int i = 0; i < 2; ++i)
-      all[i] = phase.busy_ms[i] + phase.idle_ms[i];
-    if (std::max(all[0], all[1]) < kShown * facts.pair.balance.ms[0]) continue;
-    const auto cell = [&](int side) {
-      return fmt::format("{} ({} + {})", Ms(all[side]), Digits(phase.busy_ms[side]),
-                         Digits(phase.idle_ms[side]));
-    };
-    rows.push_back({Md(phase.name, 60), cell(1), cell(0), SignedMs(all[0] - all[1])});
-  }
-  if (rows.size() < 2) rows.clear();
-  return rows;
 }
 
 }  // namespace jarvis::documents

@@ -11,6 +11,8 @@
 #include "documents/comparative_changes.h"
 #include "documents/comparative_facts.h"
 #include "documents/comparative_levers.h"
+#include "documents/comparative_phases.h"
+#include "documents/comparative_verdict.h"
 #include "documents/comparative_words.h"
 #include "documents/markdown_text.h"
 

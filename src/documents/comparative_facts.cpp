@@ -57,10 +57,20 @@ std::string CommunicationOf(const findings::Balance& balance, int side, std::siz
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-bool SoftwareUnknown(const ComparativeFacts& facts) {
-  const auto& reasons = facts.comparability().reasons;
-  return std::find(reasons.begin(), reasons.end(), "software: versions not recorded") !=
-         reasons.end();
+// What is recorded of the software of two devices, and what is not; empty: it is the same.
+std::string SoftwareText(const ComparativeFacts& facts) {
+  constexpr std::string_view kNotRecorded =
+      "host processors are not recorded, so that they may differ too";
+  for (const std::string& reason : facts.comparability().reasons) {
+    if (!reason.starts_with("software: ") || reason == "software: the same versions") continue;
+    if (reason == "software: versions not recorded")
+      return fmt::format("software versions and {}", kNotRecorded);
+    return fmt::format(
+        "{}; {}{}", reason,
+        reason.find("torch") == std::string::npos ? "the framework's version and " : "",
+        kNotRecorded);
+  }
+  return {};
 }
 
 // What one side knows beyond the other is no difference, nor is how a mixture of the same
@@ -119,9 +129,8 @@ void TellApart(ComparativeFacts* facts) {
     facts->differences.insert(
         facts->differences.begin(),
         fmt::format("device: {} instead of {}", facts->candidate_name, facts->baseline_name));
-    if (SoftwareUnknown(*facts))
-      facts->differences.emplace_back(
-          "software versions and host processors are not recorded, so that they may differ too");
+    if (std::string software = SoftwareText(*facts); !software.empty())
+      facts->differences.push_back(Md(software, 300));
     return;
   }
   facts->candidate_name +=

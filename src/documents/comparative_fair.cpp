@@ -11,6 +11,8 @@
 #include "documents/comparative_base.h"
 #include "documents/comparative_changes.h"
 #include "documents/comparative_levers.h"
+#include "documents/comparative_phases.h"
+#include "documents/comparative_verdict.h"
 #include "documents/comparative_words.h"
 #include "documents/markdown_text.h"
 #include "output/number_format.h"
@@ -92,8 +94,24 @@ class FairWriter {
     const std::vector<std::string> findings = KeyFindings(f_);
     for (std::size_t i = 0; i < findings.size(); ++i)
       Line("{}. {}", i + 1, findings[i]);
-    if (findings.empty()) Line("No part of the time differs by 2 % of it.");
+    if (findings.empty()) Line("{}", WithoutFindings());
     Line("\n---\n");
+  }
+
+  // What differs without being judged, so that nobody reads that nothing does.
+  std::string WithoutFindings() const {
+    if (!PairChangeLines(f_).empty())
+      return "What differs is listed above, under \"What changed\"; nothing beyond it is judged.";
+    std::vector<std::string> parts;
+    for (const WindowPart& part : WindowParts(f_)) {
+      const double ms = part.candidate_ms - part.baseline_ms;
+      if (std::abs(ms) >= kPartShare * balance_.ms[0])
+        parts.push_back(fmt::format("{} {}", part.name, SignedMs(ms)));
+    }
+    return parts.empty()
+               ? std::string("No part of the time differs by 2 % of it.")
+               : fmt::format("Nothing is judged beyond the first lines; what differs: {}.",
+                             fmt::join(parts, ", "));
   }
 
   void Workloads() {

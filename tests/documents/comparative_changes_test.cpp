@@ -8,6 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "documents/comparative_levers.h"
+#include "documents/comparative_phases.h"
+#include "documents/comparative_verdict.h"
 #include "documents/comparative_words.h"
 #include "support/compared.h"
 
@@ -34,7 +36,8 @@ TraceText TwoKernels(double product, double sum, int steps) {
 
 struct Said : Compared {
   std::string verdict, split, changes;
-  Said(const TraceText& a, const TraceText& b) : Compared(a, b) {
+  Said(const TraceText& a, const TraceText& b, std::string_view device = "H100")
+      : Compared(a, b, device) {
     verdict = PairVerdict(facts());
     split = PairSplit(facts());
     changes = fmt::format("{}", fmt::join(PairChangeLines(facts()), "\n"));
@@ -68,6 +71,81 @@ TEST_CASE("what is not proven is said to be so") {
   CAPTURE(far.verdict);
   CHECK(far.verdict.starts_with("**The candidate is faster**"));
   CHECK(Has(far.verdict, "far more than the about 3 %"));
+}
+
+TEST_CASE("what runs on one machine differ by says nothing of two machines") {
+  const Said same(TwoKernels(0.93, 1, 1), TwoKernels(1, 1, 1));
+  CAPTURE(same.verdict);
+  CHECK(same.verdict.starts_with("**The candidate is faster**"));
+  CHECK(Has(same.verdict, "it is more than the about 3 %"));
+  const Said two(TwoKernels(0.93, 1, 1), TwoKernels(1, 1, 1), "MI300X");
+  CAPTURE(two.verdict);
+  CHECK(two.verdict.starts_with("**No difference is proven**"));
+  CHECK(Has(two.verdict, "is of one machine, not of two"));
+  // Far more than that needs no spread.
+  const Said far(TwoKernels(0.5, 1, 1), TwoKernels(1, 1, 1), "MI300X");
+  CHECK(far.verdict.starts_with("**The candidate is faster**"));
+}
+
+// Marked steps whose first call takes `setup` microseconds before any work of the GPU.
+TraceText FirstCalls(double setup, double product) {
+  TraceText t;
+  const double length = 800 + setup + product;
+  t.Annotation("ProfilerStep#0", 0, length);
+  if (setup > 0) t.Runtime("cuLibraryLoadData", 20, setup, 77);
+  t.OpWithKernel("aten::mm", setup + 30, 50, "ampere_sgemm_128x64_tn", setup + 100, product, 1);
+  t.OpWithKernel("aten::add", setup + 90, 50, "vectorized_elementwise_kernel",
+                 setup + 200 + product, 300, 2);
+  return t;
+}
+
+TEST_CASE("what happens once on one side is told beside the difference") {
+  const Said once(FirstCalls(300, 2000), FirstCalls(0, 2100));
+  CAPTURE(once.verdict);
+  // 200 us more, and 300 of them are loading code: without it the candidate is the faster one.
+  CHECK(once.verdict.starts_with("**No difference is proven**"));
+  CHECK(Has(once.verdict,
+            "The candidate's step holds 0.300 ms of one-time work, more than the "
+            "difference; without it the difference is about −0.1000 ms"));
+  // A little of it changes nothing.
+  const Said little(FirstCalls(300, 6000), FirstCalls(0, 2100));
+  CAPTURE(little.verdict);
+  CHECK_FALSE(Has(little.verdict, "one-time"));
+}
+
+// Three steps with `own` microseconds of GPU work in no phase.
+TraceText WithPhases(double own) {
+  TraceText t;
+  const double length = 2100 + own;
+  for (int i = 0; i < 3; ++i) {
+    const double at = length * i;
+    t.Annotation(fmt::format("ProfilerStep#{}", i), at, length);
+    t.Annotation("forward", at + 10, 900);
+    t.OpWithKernel("aten::mm", at + 20, 50, "ampere_sgemm_128x64_tn", at + 100, 800, 2 * i + 1);
+    t.Annotation("update", at + 1000, 900);
+    t.OpWithKernel("aten::add", at + 1010, 50, "vectorized_elementwise_kernel", at + 1100, 800,
+                   2 * i + 2);
+    t.OpWithKernel("aten::sum", at + 2000, 20, "reduce_kernel", at + 2050, own, 2 * i + 100);
+  }
+  return t;
+}
+
+// Of "−0.700 ms".
+double MsOf(std::string text) {
+  const std::string minus = "−";
+  if (text.starts_with(minus)) text.replace(0, minus.size(), "-");
+  return std::stod(text);
+}
+
+TEST_CASE("the rows of phases add up to the unit") {
+  const Compared pair(WithPhases(50), WithPhases(750));
+  const std::vector<PhaseRow> rows = PairPhaseRows(pair.facts());
+  REQUIRE(rows.size() > 3);
+  double sum = 0;
+  for (const PhaseRow& row : rows)
+    sum += MsOf(row.difference);
+  CHECK(sum == doctest::Approx(pair.facts().pair.verdict.ms).epsilon(0.01));
+  CHECK(rows.back().name == "in none of these");
 }
 
 // Ten calls of an op with one kernel, among products, of one recording.

@@ -160,6 +160,52 @@ TEST_CASE("of calls whose number changed the outermost are told") {
   CHECK(Compare(checked(true), checked(true)).changes.calls.empty());
 }
 
+// Ten results read back: a copy, and a synchronization so many microseconds after it, by the same
+// caller or by the one around it.
+TraceText ReadsBack(double gap, bool same_caller) {
+  TraceText text = Prologue();
+  for (int i = 0; i < 10; ++i) {
+    const double at = 1000 + 1000.0 * i;
+    text.OpWithKernel("aten::mm", at, 9, "ampere_sgemm_128x64_tn", at + 20, 300, 3 * i + 1);
+    text.Op("aten::to", at + 30, same_caller ? 500 : 320);
+    text.Runtime("cudaMemcpyAsync", at + 40, 300, 3 * i + 2);
+    text.Memcpy("Memcpy DtoH (Device -> Pageable)", at + 325, 10, 3 * i + 2);
+    text.Runtime("cudaStreamSynchronize", at + 340 + gap, 20, 3 * i + 3);
+  }
+  return text;
+}
+
+TEST_CASE("a copy that is waited for and its own synchronization are one wait") {
+  const TraceText base = ReadsBack(5, true);
+  CHECK(Compare(base, base).syncs[0] * Compare(base, base).balance.units[0] == doctest::Approx(10));
+  // Later, or by another caller, it is a wait of its own.
+  for (const TraceText& text : {ReadsBack(100, true), ReadsBack(15, false)}) {
+    const ComparedPair apart = Compare(text, text);
+    CHECK(apart.syncs[0] * apart.balance.units[0] == doctest::Approx(20));
+  }
+}
+
+TEST_CASE("waiting in calls whose number changed is told apart from the host's own time") {
+  const auto program = [](int reads) {
+    TraceText text = Prologue();
+    for (int i = 0; i < 40; ++i) {
+      const double at = 1000 + 1000.0 * i;
+      text.OpWithKernel("aten::mm", at, 9, "ampere_sgemm_128x64_tn", at + 20, 900, 3 * i + 1);
+      if (i % (40 / reads) != 0) continue;
+      text.Op("aten::item", at + 30, 895);
+      text.Runtime("cudaStreamSynchronize", at + 40, 880, 3 * i + 2);
+    }
+    return text;
+  };
+  const ComparedPair pair = Compare(program(10), program(40));
+  REQUIRE(pair.changes.calls.size() == 1);
+  const ChangedCall& call = pair.changes.calls[0];
+  for (int i = 0; i < 2; ++i) {
+    CHECK(call.wait_ms[i] / call.calls[i] == doctest::Approx(0.88));
+    CHECK(call.own_ms(i) / call.calls[i] == doctest::Approx(0.015));
+  }
+}
+
 TEST_CASE("steps prove a difference that their spread does not explain") {
   CHECK(DifferBySteps({5, 100, 1}, {5, 110, 1}));
   CHECK_FALSE(DifferBySteps({5, 100, 10}, {5, 105, 10}));

@@ -90,5 +90,63 @@ class OneDevice(unittest.TestCase):
         self.assertNotIn("product:", self.report.split("| Metric")[0])
 
 
+class TwoDevices(OneDevice):
+    """The candidate on an H100, the baseline on an MI300X."""
+
+    def differs(self, candidate, baseline):
+        other = trace(210)
+        other["deviceProperties"][0]["name"] = "AMD Instinct MI300X"
+        return next(line for line in self.compare({**trace(200), **candidate},
+                                                  {**other, **baseline}).splitlines()
+                    if line.startswith("differs:"))
+
+    def test_recorded_versions_are_told(self):
+        told = self.differs({"cuda_runtime_version": 12040}, {"hip_runtime_version": 60443483})
+        self.assertIn("cuda_runtime_version 12.4 of the candidate; hip_runtime_version 6.4.43483 of "
+                      "the baseline; the framework's version and host processors are not recorded",
+                      told)
+        told = self.differs({"cuda_runtime_version": 12040}, {})
+        self.assertIn("12.4 of the candidate; versions not recorded of the baseline", told)
+        # What is no number is told as it is.
+        told = self.differs({"cuda_runtime_version": "12.x"}, {"hip_runtime_version": 7})
+        self.assertIn('cuda_runtime_version "12.x" of the candidate', told)
+
+    def test_where_none_is_recorded_that_is_said(self):
+        self.assertIn("software versions and host processors are not recorded", self.differs({}, {}))
+
+
+class KeyFindings(OneDevice):
+    def test_no_part_is_said_not_to_differ_that_does(self):
+        self.compare(trace(200), trace(200))
+        self.assertIn("No part of the time differs by 2 % of it.", self.report)
+        # More idle time by the host alone: no kernel is slower, and yet something differs.
+        late = trace(200)
+        for event in late["traceEvents"]:
+            if event["cat"] == "kernel":
+                event["ts"] *= 1.3
+        self.compare(trace(200), late)
+        self.assertNotIn("No part of the time differs", self.report)
+
+
+@unittest.skipUnless((program.DATA / "traces/pairs/sam2_rle").is_dir(), "no such pair")
+class ReadBackAtOnce(unittest.TestCase):
+    """A pair whose change is what the host waits for and launches."""
+
+    def test_figures_close_and_waits_are_counted_once(self):
+        pair = program.DATA / "traces/pairs/sam2_rle"
+        with tempfile.TemporaryDirectory() as folder:
+            ran = subprocess.run([program.BINARY, "compare", str(pair / "after.json.gz"),
+                                  str(pair / "before.json.gz"), "--output-dir", folder],
+                                 capture_output=True, text=True, timeout=120)
+            report = (pathlib.Path(folder) / "comparative_analysis_fair.md").read_text("utf-8")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        # As many as the recordings have calls of cudaStreamSynchronize.
+        self.assertIn("493 synchronizing calls instead of 2764", ran.stdout)
+        self.assertIn("`aten::index` 230 instead of 697 (host time 75.7 → 21.9 ms; waiting for the GPU "
+                      "684.1 → 676.2 ms)", ran.stdout)
+        self.assertIn("in none of these", ran.stdout)
+        self.assertNotIn("No part of the time differs", report)
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

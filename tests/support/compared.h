@@ -1,6 +1,8 @@
 // Two traces that a test writes, as a comparison sees them. Header only: for tests of documents.
 #pragma once
 
+#include <string_view>
+
 #include <doctest/doctest.h>
 
 #include "documents/comparative_facts.h"
@@ -10,11 +12,12 @@
 namespace jarvis::testing {
 
 struct Compared {
-  Compared(const TraceText& a, const TraceText& b)
+  // `device`: of the baseline.
+  Compared(const TraceText& a, const TraceText& b, std::string_view device = "H100")
       : candidate(Analyze(a, "H100")),
-        baseline(Analyze(b, "H100")),
+        baseline(Analyze(b, device)),
         sides{{{*candidate.trace, *perf::FindPlatform("H100")}, "a"},
-              {{*baseline.trace, *perf::FindPlatform("H100")}, "b"}},
+              {{*baseline.trace, *perf::FindPlatform(device)}, "b"}},
         collected(documents::CollectFacts(sides[0], sides[1], job)) {
     REQUIRE(collected.has_value());
   }

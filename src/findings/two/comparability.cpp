@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -88,17 +90,48 @@ std::string Text(std::optional<std::int64_t> value) {
   return value ? fmt::format("{}", *value) : "not recorded";
 }
 
-// Versions that differ, by name.
+using Versions = std::map<std::string, std::string>;
+
+// 0: it is no whole number.
+std::int64_t WholeNumber(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
+// Top-level members that hold a version, by name, as a person writes it: "cuda_runtime_version" of
+// 12040 is 12.4, "hip_runtime_version" of 60443483 is 6.4.43483.
+Versions VersionsOf(const session::LoadedTrace& trace) {
+  constexpr std::size_t kLongest = 40;
+  Versions versions;
+  for (const trace::TopLevelValue& value : trace.trace().metadata.values) {
+    if (value.key.find("version") == std::string::npos || value.json.size() > kLongest) continue;
+    const std::int64_t number = WholeNumber(value.json);
+    std::string text = value.json;
+    if (value.key.starts_with("cuda_") && number >= 1000) {
+      text = fmt::format("{}.{}", number / 1000, number % 1000 / 10);
+    } else if (value.key.starts_with("hip_") && number >= 10'000'000) {
+      text = fmt::format("{}.{}.{}", number / 10'000'000, number / 100'000 % 100, number % 100'000);
+    }
+    versions.emplace(value.key, std::move(text));
+  }
+  return versions;
+}
+
+// "hip_driver_version 6.4.43483, hip_runtime_version 6.4.43483".
+std::string ListOf(const Versions& versions) {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::string> texts;
+  for (const auto& [key, text] : versions) {
+    if (texts.size() < kShown) texts.push_back(key + " " + text);
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+// Versions that differ, by name; of two vendors all.
 std::string SoftwareText(const session::LoadedTrace& a, const session::LoadedTrace& b) {
   constexpr std::size_t kShown = 3;
-  std::map<std::string, std::string> versions[2];
-  const session::LoadedTrace* traces[2] = {&a, &b};
-  for (int i = 0; i < 2; ++i) {
-    for (const trace::TopLevelValue& value : traces[i]->trace().metadata.values) {
-      if (value.key.find("version") != std::string::npos && value.json.size() <= 40)
-        versions[i].emplace(value.key, value.json);
-    }
-  }
+  const Versions versions[2] = {VersionsOf(a), VersionsOf(b)};
   std::vector<std::string> differ;
   bool any = false;
   for (const auto& [key, text] : versions[0]) {
@@ -107,10 +140,15 @@ std::string SoftwareText(const session::LoadedTrace& a, const session::LoadedTra
     if (found != versions[1].end() && found->second != text)
       differ.push_back(fmt::format("{} {} and {}", key, text, found->second));
   }
-  if (differ.empty())
-    return any ? "software: the same versions" : "software: versions not recorded";
   if (differ.size() > kShown) differ.resize(kShown);
-  return "software: " + fmt::format("{}", fmt::join(differ, ", "));
+  if (!differ.empty()) return "software: " + fmt::format("{}", fmt::join(differ, ", "));
+  if (any) return "software: the same versions";
+  if (versions[0].empty() && versions[1].empty()) return "software: versions not recorded";
+  const auto shown = [](const Versions& of) {
+    return of.empty() ? std::string("versions not recorded") : ListOf(of);
+  };
+  return fmt::format("software: {} of the candidate; {} of the baseline", shown(versions[0]),
+                     shown(versions[1]));
 }
 
 std::string BothText(const char* what, const std::string& a, const std::string& b) {

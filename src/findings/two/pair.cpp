@@ -9,7 +9,6 @@
 #include "findings/one/analysis_cache.h"
 #include "findings/one/library.h"
 #include "session/trace_frames.h"
-#include "session/trace_host.h"
 
 namespace jarvis::findings {
 namespace {
@@ -426,18 +425,6 @@ void AdmitSameTask(const Analysis& primary, const Analysis& comparison, Comparab
   of->score = kPartly;
 }
 
-Result<double> SyncsOf(const session::LoadedTrace& trace, const Job& job) {
-  JV_ASSIGN(const auto host, session::HostOf(trace, job));
-  double calls = 0;
-  for (const analysis::WaitGroup& group : host->waits) {
-    const bool own = group.cause == analysis::WaitCause::kGpuWork ||
-                     group.cause == analysis::WaitCause::kOwnCopy ||
-                     group.cause == analysis::WaitCause::kNothing;
-    if (own) calls += static_cast<double>(group.count);
-  }
-  return calls;
-}
-
 // The length that one kernel in twenty falls short of.
 std::optional<double> KernelFloorUs(const session::LoadedTrace& trace) {
   std::vector<std::int64_t> lengths;
@@ -470,18 +457,19 @@ Result<ComparedPair> ComparePair(const CompareSide& primary, const CompareSide& 
   pair.balance = BalanceOf(candidate, baseline, pair.ops);
   pair.verdict = JudgeDifference(pair.balance, pair.primary->frames->frames.base,
                                  pair.comparison->frames->frames.base);
+  JV_ASSIGN(const SideWaits candidate_waits, SideWaits::Of(candidate, job));
+  JV_ASSIGN(const SideWaits baseline_waits, SideWaits::Of(baseline, job));
+  const SideWaits* waits[2] = {&candidate_waits, &baseline_waits};
   if (!pair.balance.lines.empty()) {
-    JV_ASSIGN(pair.changes, FindChanges(candidate, baseline, pair.balance, job));
+    JV_ASSIGN(pair.changes, FindChanges(candidate, baseline, waits, pair.balance, job));
     pair.phases = FindPairPhases(candidate, baseline, pair.balance, pair.comparability.order);
     pair.moved = FindMovedWork(candidate, baseline, pair.balance, pair.ops);
   }
   const session::LoadedTrace* traces[2] = {&primary.trace, &comparison.trace};
   for (int i = 0; i < 2; ++i) {
-    JV_ASSIGN(const double calls, SyncsOf(*traces[i], job));
-    pair.syncs[i] = calls / pair.balance.units[i];
-  }
-  for (int i = 0; i < 2; ++i)
+    pair.syncs[i] = waits[i]->calls() / pair.balance.units[i];
     pair.kernel_floor_us[i] = KernelFloorUs(*traces[i]);
+  }
   if (pair.comparable() && !pair.balance.lines.empty()) PairJudge(primary, comparison, &pair).Run();
   return pair;
 }

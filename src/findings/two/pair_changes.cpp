@@ -96,20 +96,23 @@ using CallsByName = std::map<std::string, ChangedCall, std::less<>>;
 // Ops of a unit, by name.
 class CallCounter {
  public:
-  CallCounter(const AnalysedSide& side, double units, int place)
+  CallCounter(const AnalysedSide& side, const SideWaits& waits, double units, int place)
       : trace_(side.side.trace),
         base_(side.analysis.frames->frames.base),
+        waits_(waits),
         units_(units),
         place_(place) {}
 
   jarvis::Status Count(CallsByName* calls, const Job& job) const {
     // A trace has many calls of few names.
     std::unordered_map<StringId, ChangedCall*> known;
-    return Walk(job, [&](std::uint32_t /*at*/, const trace::Event& event, std::string_view name) {
+    return Walk(job, [&](std::uint32_t at, const trace::Event& event, std::string_view name) {
       const auto [found, added] = known.try_emplace(event.name, nullptr);
       if (added) found->second = &calls->try_emplace(std::string(name)).first->second;
       found->second->calls[place_] += 1 / units_;
       found->second->host_ms[place_] += MillisOf(event.dur_ns) / units_;
+      const std::uint32_t end = trace_.tree().subtree_end(trace_.tree().preorder()[at]);
+      found->second->wait_ms[place_] += MillisOf(waits_.Within(at, end)) / units_;
     });
   }
 
@@ -142,6 +145,7 @@ class CallCounter {
 
   const session::LoadedTrace& trace_;
   const analysis::BaseOfTime& base_;
+  const SideWaits& waits_;
   double units_;
   int place_;
 };
@@ -451,7 +455,8 @@ void KeepChanged(const Balance& balance, CallsByName* calls) {
   });
 }
 
-// The most host time first; those that mostly lie within others of them are parts of these.
+// The most host time of their own first; those that mostly lie within others of them are parts of
+// these.
 std::vector<ChangedCall> Outermost(CallsByName calls,
                                    const std::map<std::string, double> (&outermost)[2]) {
   std::vector<ChangedCall> changed;
@@ -463,7 +468,7 @@ std::vector<ChangedCall> Outermost(CallsByName calls,
     changed.push_back(std::move(call));
   }
   std::stable_sort(changed.begin(), changed.end(), [](const ChangedCall& a, const ChangedCall& b) {
-    return std::max(a.host_ms[0], a.host_ms[1]) > std::max(b.host_ms[0], b.host_ms[1]);
+    return std::max(a.own_ms(0), a.own_ms(1)) > std::max(b.own_ms(0), b.own_ms(1));
   });
   if (changed.size() > kCallsMost) changed.resize(kCallsMost);
   return changed;
@@ -478,7 +483,8 @@ std::string_view MainPrecision(const Analysis& analysis) {
 }  // namespace
 
 Result<PairChanges> FindChanges(const AnalysedSide& candidate, const AnalysedSide& baseline,
-                                const Balance& balance, const Job& job) {
+                                const SideWaits* const (&waits)[2], const Balance& balance,
+                                const Job& job) {
   const AnalysedSide* sides[2] = {&candidate, &baseline};
   std::string precision[2];
   for (int i = 0; i < 2; ++i)
@@ -492,7 +498,7 @@ Result<PairChanges> FindChanges(const AnalysedSide& candidate, const AnalysedSid
   }
   CallsByName calls;
   for (int i = 0; i < 2; ++i)
-    JV_TRY(CallCounter(*sides[i], balance.units[i], i).Count(&calls, job));
+    JV_TRY(CallCounter(*sides[i], *waits[i], balance.units[i], i).Count(&calls, job));
   for (const auto& [name, call] : calls) {
     for (int i = 0; i < 2; ++i)
       changes.ops[i] += call.calls[i];
@@ -500,7 +506,8 @@ Result<PairChanges> FindChanges(const AnalysedSide& candidate, const AnalysedSid
   KeepChanged(balance, &calls);
   std::map<std::string, double> outermost[2];
   for (int i = 0; i < 2; ++i)
-    JV_TRY(CallCounter(*sides[i], balance.units[i], i).CountOutermost(calls, &outermost[i], job));
+    JV_TRY(CallCounter(*sides[i], *waits[i], balance.units[i], i)
+               .CountOutermost(calls, &outermost[i], job));
   changes.calls = Outermost(std::move(calls), outermost);
   return changes;
 }

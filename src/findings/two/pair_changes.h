@@ -12,6 +12,7 @@
 #include "base/job.h"
 #include "base/result.h"
 #include "findings/two/balance.h"
+#include "findings/two/pair_waits.h"
 
 namespace jarvis::findings {
 
@@ -50,6 +51,8 @@ struct ChangedCall {
   std::string name;
   double calls[2] = {0, 0};
   double host_ms[2] = {0, 0};  // with what it calls
+  double wait_ms[2] = {0, 0};  // of host_ms: in calls that wait for the GPU
+  double own_ms(int side) const { return host_ms[side] - wait_ms[side]; }
 };
 
 struct PairChanges {
@@ -65,7 +68,9 @@ struct PairChanges {
 };
 
 // Refers to the balance. Errors: kCancelled.
+// `waits`: of the candidate, of the baseline.
 Result<PairChanges> FindChanges(const AnalysedSide& candidate, const AnalysedSide& baseline,
-                                const Balance& balance, const Job& job);
+                                const SideWaits* const (&waits)[2], const Balance& balance,
+                                const Job& job);
 
 }  // namespace jarvis::findings

@@ -7,6 +7,7 @@
 #include "documents/comparative_base.h"
 #include "documents/comparative_changes.h"
 #include "documents/comparative_levers.h"
+#include "documents/comparative_verdict.h"
 #include "documents/comparative_words.h"
 #include "documents/comparison.h"
 #include "findings/one/quality.h"
