@@ -9,7 +9,9 @@
 #include "base/number_text.h"
 #include "base/text.h"
 #include "documents/comparative_other_side.h"
+#include "documents/comparative_own.h"
 #include "documents/comparative_rates.h"
+#include "documents/comparative_saving.h"
 #include "documents/comparative_words.h"
 #include "documents/impact_text.h"
 #include "documents/markdown_text.h"
@@ -28,8 +30,6 @@ using ledger::WorkKind;
 
 // What of a unit is worth a lever.
 constexpr double kWaitWorthShare = 0.02;
-// Less wall time than this part of a unit is as good as none.
-constexpr double kRoomShare = 0.02;
 constexpr std::size_t kShapesMax = 3;
 
 // The shapes with the largest gaps, as a tuning run needs them.
@@ -67,10 +67,6 @@ std::string OwnProductsWay(const ComparativeFacts& facts) {
     if (std::string way = FirstWay(facts, finding); !way.empty()) return way;
   }
   return {};
-}
-
-std::string UpTo(double ms) {
-  return "up to " + Ms(ms);
 }
 
 // Ways to one saving.
@@ -191,37 +187,6 @@ std::vector<LeverWay> SameDeviceWays(const ComparativeFacts& facts, const PairLe
                          MdCode(candidate.front().name, 80), MdCode(baseline.front().name, 80))}});
 }
 
-// What may become wall time while the host takes what it takes as traced; absent: not known.
-std::optional<double> RoomMs(const ComparativeFacts& facts) {
-  if (!facts.pair.host_floor_ms) return std::nullopt;
-  return std::max(0.0, facts.pair.balance.ms[0] - *facts.pair.host_floor_ms);
-}
-
-// What GPU time becomes: wall time as far as the host alone takes less than the unit.
-std::string GpuSavingText(const ComparativeFacts& facts, double ms, bool frees_host) {
-  const std::string unit = UnitText(facts);
-  const std::optional<double> room = RoomMs(facts);
-  if (!room || ms <= *room) return fmt::format("up to {} of GPU time {}", Ms(ms), unit);
-  const bool none = *room < kRoomShare * facts.pair.balance.ms[0];
-  const std::string more =
-      frees_host ? "as its launches go and free the host" : "once the host is faster";
-  return none ? fmt::format("up to {} of GPU time {}; of wall time {}", Ms(ms), unit,
-                            frees_host ? "only what the host spends on the launches that go"
-                                       : "nothing before the host is faster")
-              : fmt::format(
-                    "up to {} of GPU time {}; of wall time up to {}, as the host alone "
-                    "takes {}, and more {}",
-                    Ms(ms), unit, Ms(*room), Ms(*facts.pair.host_floor_ms), more);
-}
-
-// What of it shows in wall time, in a cell.
-std::string GpuSavingCell(const ComparativeFacts& facts, double ms) {
-  const std::optional<double> room = RoomMs(facts);
-  if (!room || ms <= *room) return UpTo(ms);
-  if (*room < kRoomShare * facts.pair.balance.ms[0]) return "0 before the host is faster";
-  return UpTo(*room);
-}
-
 LeverText TextOfLever(const ComparativeFacts& facts, const PairLever& lever) {
   const Balance& balance = facts.pair.balance;
   LeverText text;
@@ -242,9 +207,10 @@ LeverText TextOfLever(const ComparativeFacts& facts, const PairLever& lever) {
   text.why = fmt::format("{}: {} against {} ({:+.0f} %)", name, Ms(lever.now_ms),
                          Ms(lever.comparison_ms), change * 100);
   text.ways = facts.ops().same_device ? SameDeviceWays(facts, lever) : WaysOf(facts, lever);
-  text.saves = GpuSavingCell(facts, lever.saved_ms());
+  text.saves = GpuSavingCell(facts, UpTo(lever.saved_ms()), lever.saved_ms());
   text.gpu_ms = lever.saved_ms();
-  text.impact = fmt::format("{} ({} of it), {}.", GpuSavingText(facts, lever.saved_ms(), false),
+  text.impact = fmt::format("{} ({} of it), {}.",
+                            GpuSavingText(facts, UpTo(lever.saved_ms()), lever.saved_ms(), false),
                             PercentText(lever.saved_ms() / balance.ms[0]), TargetText(lever));
   text.order_ms = WallMs(facts, lever.saved_ms());
   text.row = lever.rows.front();
@@ -304,112 +270,6 @@ LeverText TextOfWaiting(const ComparativeFacts& facts, const ExchangePart& part)
   return text;
 }
 
-// Launches that come late are no GPU time, and a replay of them needs no host.
-bool IsOfHost(const findings::Finding& finding) {
-  return finding.category == "cpu_idle";
-}
-
-// What a finding saves of a unit by its better way, and, of GPU work, how much of that the host
-// lets show.
-struct OwnSaving {
-  double ms = 0;  // 0: not known
-  bool gpu = false;
-  bool sized = true;  // false: `ms` is all there is of it, for its place among others
-};
-
-OwnSaving OwnSavingOf(const ComparativeFacts& facts, const findings::Finding& finding) {
-  const double units = facts.pair.balance.units[0];
-  const findings::WallSaving* best = findings::BestWall(finding);
-  const double gpu_ms = finding.savings_ms ? finding.savings_ms->high / units : 0;
-  // What one rank cannot size has a bound all the same, and its place by that.
-  if (best == nullptr && finding.bound_ms) return {*finding.bound_ms / units, false, false};
-  if (best == nullptr || !(best->ms.high > 0)) return {gpu_ms, true};
-  if (ShowsLater(finding) && gpu_ms > 0) return {gpu_ms, true};
-  const double wall_ms = best->ms.high / units;
-  const std::optional<double> room = RoomMs(facts);
-  if (IsOfHost(finding) || !room || wall_ms <= *room) return {wall_ms, false};
-  return {gpu_ms > 0 ? std::min(gpu_ms, wall_ms) : wall_ms, true};
-}
-
-std::string OwnImpact(const ComparativeFacts& facts, const findings::Finding& finding) {
-  const OwnSaving saving = OwnSavingOf(facts, finding);
-  if (!(saving.ms > 0)) return {};
-  if (!saving.sized)
-    return fmt::format("not sized: one rank cannot split these {} {} into waiting and transfer.",
-                       Ms(saving.ms), UnitText(facts));
-  if (saving.gpu) return GpuSavingText(facts, saving.ms, findings::HelpsHost(finding)) + ".";
-  std::string text = fmt::format("up to {} of wall time {}", Ms(saving.ms), UnitText(facts));
-  const findings::WallSaving* best = findings::BestWall(finding);
-  const double after = best->after_others_ms / facts.pair.balance.units[0];
-  if (after > 0 && after < 0.5 * saving.ms)
-    text += fmt::format("; {} once what stands before it is done", Ms(after));
-  return text + ".";
-}
-
-// The ways of the candidate's own analysis, the one that saves more first.
-std::vector<LeverWay> OwnWays(const ComparativeFacts& facts, const findings::Finding& finding,
-                              const FindingText& draft) {
-  const OwnSaving best = OwnSavingOf(facts, finding);
-  const double units = facts.pair.balance.units[0];
-  std::vector<std::pair<double, LeverWay>> ways;
-  // Of the base that the finding's own saving has: GPU time, or wall time.
-  const auto add = [&](char path, const std::string& words,
-                       const std::optional<findings::WallSaving>& wall,
-                       const std::optional<findings::Change>& change) {
-    std::string text(Trim(words));
-    if (text.ends_with('.')) text.pop_back();
-    const double own = best.gpu ? (change ? change->savings_ms.high : 0) : wall ? wall->ms.high : 0;
-    const double ms = own > 0 ? std::min(own / units, best.ms) : best.ms;
-    std::string saves =
-        ms > 0 && best.sized ? UpTo(ms) + (best.gpu ? " of GPU time" : "") : std::string();
-    ways.emplace_back(ms, LeverWay{path, std::move(text), std::move(saves)});
-  };
-  if (draft.way_a) add('A', draft.path_a, finding.wall_a, finding.change_a);
-  if (draft.way_b) add('B', draft.path_b, finding.wall_b, finding.change_b);
-  std::stable_sort(ways.begin(), ways.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<LeverWay> sorted;
-  for (auto& [ms, way] : ways)
-    sorted.push_back(std::move(way));
-  return sorted;
-}
-
-// Of the candidate's own analysis, without savings in its sentences, which are of another base.
-LeverText TextOfOwn(const ComparativeFacts& facts, const findings::Finding& finding) {
-  const findings::Analysis& analysis = *facts.pair.primary;
-  findings::Finding plain = finding;
-  for (auto* wall : {&plain.wall_a, &plain.wall_b})
-    wall->reset();
-  for (auto* change : {&plain.change_a, &plain.change_b})
-    change->reset();
-  const FindingText draft = DraftText(analysis, plain);
-  LeverText text;
-  text.own = true;
-  text.title = draft.title;
-  text.gap = draft.insight;
-  if (finding.category == "cpu_idle") {
-    text.title = text.title.substr(0, text.title.find(", GPU idle "));
-  }
-  text.why = text.title;
-  text.ways = OwnWays(facts, finding, draft);
-  const OwnSaving saving = OwnSavingOf(facts, finding);
-  if (!saving.sized) {
-    text.saves = "not sized";
-  } else if (saving.ms > 0) {
-    text.saves = saving.gpu ? GpuSavingCell(facts, saving.ms) : UpTo(saving.ms);
-  }
-  if (!IsOfHost(finding) && finding.savings_ms)
-    text.gpu_ms = finding.savings_ms->high / facts.pair.balance.units[0];
-  text.order_ms = kBoundPart * (saving.gpu ? WallMs(facts, saving.ms) : saving.ms);
-  text.impact = OwnImpact(facts, finding);
-  const auto& beside = facts.pair.beside_runs;
-  text.shares_kernels = std::find(beside.begin(), beside.end(), &finding) != beside.end();
-  if (text.shares_kernels)
-    text.impact +=
-        " Some of its kernels are those of the memory-bound rows, so that the two overlap.";
-  return text;
-}
-
 // Several findings on neighbouring ops as what they are: one tensor that goes through memory often.
 // Whether a way out is about an op of the row.
 bool IsOfRun(const findings::Analysis& primary, const findings::Finding& part,
@@ -456,22 +316,18 @@ LeverText TextOfRuns(const ComparativeFacts& facts, const findings::MemoryRuns& 
   text.ways.push_back({'B',
                        "one Triton kernel a row, which reads each element once and writes it once",
                        UpTo(runs.saved_ms())});
-  text.saves = GpuSavingCell(facts, runs.saved_ms());
+  text.saves = GpuSavingCell(facts, UpTo(runs.saved_ms()), runs.saved_ms());
   text.gpu_ms = runs.saved_ms();
   text.shares_kernels = !facts.pair.beside_runs.empty();
   text.order_ms = kBoundPart * WallMs(facts, runs.saved_ms());
   text.impact = fmt::format(
       "{}: one pass over the most bytes that one of them moves, at 70 % of the bandwidth, takes "
       "{}.",
-      GpuSavingText(facts, runs.saved_ms(), true), Ms(runs.left_ms));
+      GpuSavingText(facts, UpTo(runs.saved_ms()), runs.saved_ms(), true), Ms(runs.left_ms));
   return text;
 }
 
 }  // namespace
-
-double WallMs(const ComparativeFacts& facts, double ms) {
-  return std::min(ms, RoomMs(facts).value_or(ms));
-}
 
 std::string ActionText(const LeverText& lever) {
   std::vector<const LeverWay*> ways;
@@ -571,12 +427,8 @@ std::vector<LeverText> PairLevers(const ComparativeFacts& facts) {
     if (!lever.in_chains) levers.push_back(TextOfLever(facts, lever));
   }
   if (facts.pair.runs) levers.push_back(TextOfRuns(facts, *facts.pair.runs));
-  // Where the host sets the pace, what it does comes before GPU work; both stand in that order.
-  for (const findings::Finding* finding : facts.pair.own) {
-    LeverText own = TextOfOwn(facts, *finding);
-    // What has neither a way nor a figure is a limit, and told there.
-    if (!own.ways.empty() || !own.impact.empty()) levers.push_back(std::move(own));
-  }
+  for (LeverText& own : OwnLevers(facts))
+    levers.push_back(std::move(own));
   for (const findings::MovedFinding& moved : facts.pair.of_moved)
     levers.push_back(TextOfMoved(facts, moved));
   for (const findings::PairChange& change : facts.pair.changes.changes) {

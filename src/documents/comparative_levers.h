@@ -33,8 +33,6 @@ struct LeverText {
 };
 // What the baseline reaches is possible; of a bound of one side alone less is to be had.
 inline constexpr double kBoundPart = 0.8;
-// What of a saving of GPU time shows in the unit as the host is.
-double WallMs(const ComparativeFacts& facts, double ms);
 // "Path A: ...: up to 1.19 ms. Path B: ..."; empty: no way is known.
 std::string ActionText(const LeverText& lever);
 // The beginning of the better way, for a cell of a table.

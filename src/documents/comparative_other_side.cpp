@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "documents/comparative_saving.h"
 #include "documents/comparative_words.h"
 #include "documents/markdown_text.h"
 #include "documents/prose.h"

@@ -339,7 +339,9 @@ std::string NotSizedText(const ComparativeFacts& facts) {
       return findings::KindOf(of.finding->category) == findings::KindOf(finding.category);
     });
   };
+  constexpr std::size_t kMost = 3;
   for (const findings::Finding* finding : facts.pair.own) {
+    if (texts.size() == kMost) break;
     if (findings::BestWall(*finding) == nullptr && !finding->savings_ms && !finding->bound_ms &&
         !told(*finding))
       texts.push_back(fmt::format("{} {}", Code(finding->subject, 60),

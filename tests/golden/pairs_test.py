@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -129,23 +130,54 @@ class KeyFindings(OneDevice):
 
 
 @unittest.skipUnless((program.DATA / "traces/pairs/sam2_rle").is_dir(), "no such pair")
-class ReadBackAtOnce(unittest.TestCase):
-    """A pair whose change is what the host waits for and launches."""
+class RecordedPairs(unittest.TestCase):
+    def run_jarvis(self, *arguments):
+        ran = subprocess.run([program.BINARY, *map(str, arguments)], capture_output=True, text=True,
+                             timeout=120)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        return ran.stdout
+
+    def compare(self, name):
+        pair = program.DATA / "traces/pairs" / name
+        with tempfile.TemporaryDirectory() as folder:
+            text = self.run_jarvis("compare", pair / "after.json.gz", pair / "before.json.gz",
+                                   "--output-dir", folder)
+            report = (pathlib.Path(folder) / "comparative_analysis_fair.md").read_text("utf-8")
+        return text, report
 
     def test_figures_close_and_waits_are_counted_once(self):
-        pair = program.DATA / "traces/pairs/sam2_rle"
-        with tempfile.TemporaryDirectory() as folder:
-            ran = subprocess.run([program.BINARY, "compare", str(pair / "after.json.gz"),
-                                  str(pair / "before.json.gz"), "--output-dir", folder],
-                                 capture_output=True, text=True, timeout=120)
-            report = (pathlib.Path(folder) / "comparative_analysis_fair.md").read_text("utf-8")
-        self.assertEqual(ran.returncode, 0, ran.stderr)
+        text, report = self.compare("sam2_rle")
         # As many as the recordings have calls of cudaStreamSynchronize.
-        self.assertIn("493 synchronizing calls instead of 2764", ran.stdout)
+        self.assertIn("493 synchronizing calls instead of 2764", text)
         self.assertIn("`aten::index` 230 instead of 697 (host time 75.7 → 21.9 ms; waiting for the GPU "
-                      "684.1 → 676.2 ms)", ran.stdout)
-        self.assertIn("in none of these", ran.stdout)
+                      "684.1 → 676.2 ms)", text)
+        self.assertIn("in none of these", text)
         self.assertNotIn("No part of the time differs", report)
+
+    def test_what_to_do_has_the_figures_and_the_order_of_the_candidate_alone(self):
+        text, _ = self.compare("sam2_rle")
+        rows = [line for line in text.splitlines() if re.match(r"\d\. ", line)]
+        with tempfile.TemporaryDirectory() as folder:
+            alone = " ".join(self.run_jarvis(
+                "analyze", program.DATA / "traces/pairs/sam2_rle/after.json.gz", "--output-dir",
+                folder).split())
+        ends = [re.search(r"((?:about [\d.]+ ms \()?[\d.]+ to [\d.]+ ms)", row).group(1)
+                for row in rows]
+        self.assertEqual(ends[0], "about 501.7 ms (320.3 to 638.1 ms")
+        for end in ends[:4]:
+            self.assertIn(end, alone)
+        places = [alone.index(words) for words in
+                  ("Fp32 GEMMs with TF32", "unfused chains", "491 syncs", "Host work between",
+                   "The same work repeated")]
+        self.assertEqual(places, sorted(places))
+        for row, words in zip(rows, ("Fp32 GEMMs with TF32", "unfused chains", "491 syncs",
+                                     "Host work between", "The same work repeated")):
+            self.assertIn(words, row)
+
+    def test_one_action_is_one_row(self):
+        text, _ = self.compare("kin_loader")
+        self.assertEqual(text.count("Upgrade to PyTorch 2"), 1)
+        self.assertIn("normalization ops; Launch-bound: 13.5 to 27.5 ms of wall time a step", text)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ constexpr double kParityExcess = 1.15;
 // Messages up to this size need microseconds on any link; what takes longer waits.
 constexpr double kSmallBytes = 65536;
 constexpr double kSmallUs = 50;
-constexpr std::size_t kOwnMax = 5;
+constexpr std::size_t kOwnMax = 8;  // some are one action
 constexpr double kNearlyAll = 0.95;
 // Runs of memory-bound work are told in place of the own findings about their parts, if they save
 // so much of what those would one by one: it is one change.
@@ -386,14 +386,6 @@ class PairJudge {
           std::find(pair_.in_runs.begin(), pair_.in_runs.end(), &finding) != pair_.in_runs.end())
         continue;
       pair_.own.push_back(&finding);
-    }
-    std::stable_sort(pair_.own.begin(), pair_.own.end(), [&](const Finding* a, const Finding* b) {
-      return pair_.OwnSavedMs(*a) > pair_.OwnSavedMs(*b);
-    });
-    if (pair_.host_bound()) {
-      // Nothing else shows before the host is faster; fewer launches make it so.
-      std::stable_partition(pair_.own.begin(), pair_.own.end(),
-                            [](const Finding* finding) { return HelpsHost(*finding); });
     }
     if (pair_.own.size() > kOwnMax) pair_.own.resize(kOwnMax);
   }

@@ -80,7 +80,7 @@ struct ComparedPair {
   // What the primary's host alone takes of a unit, as traced; absent: not known.
   std::optional<double> host_floor_ms;
   std::optional<GraphLever> graph;
-  // The primary's own findings that no lever is about, what saves most first.
+  // The primary's own findings that no lever is about, in the order of its analysis.
   std::vector<const Finding*> own;
   // In place of own findings about parts of them; absent: those say as much.
   std::optional<MemoryRuns> runs;
