@@ -47,6 +47,7 @@ class ChangeWriter {
         lines.push_back(
             fmt::format("No change of the code, {}: {}.", SignedMs(change.ms), TextOf(change)));
     }
+    if (std::string text = QuantisesText(); !text.empty()) lines.push_back(std::move(text));
     if (std::string calls = CallsText(); !calls.empty()) lines.push_back(std::move(calls));
     return lines;
   }
@@ -332,6 +333,17 @@ class ChangeWriter {
 
   std::string Input(const PairChange& change) const {
     return "GPU idle, " + WithoutColon(Lines(change));
+  }
+
+  // What one side's kernels are for that the other does not have.
+  std::string QuantisesText() const {
+    if (!changes_.quantises) return {};
+    const int side = *changes_.quantises;
+    return fmt::format(
+        "The {} quantizes activations and the {} does not [inferred from kernel names]: {} kernels "
+        "of {} {}, with what is fused into them.",
+        side == 0 ? "candidate" : "baseline", side == 0 ? "baseline" : "candidate",
+        ThreeDigits(changes_.quantised_calls[side]), Ms(changes_.quantised_ms[side]), UnitText(f_));
   }
 
   // " (host time 149.7 → 40.1 ms, and waiting for the GPU 600 → 658 ms)"; empty: it is little.

@@ -56,7 +56,9 @@ LeverText TextOfMoved(const ComparativeFacts& facts, const findings::MovedFindin
 
 LeverText TextOfRegression(const ComparativeFacts& facts, const findings::PairChange& change) {
   LeverText text;
-  const double ms = WallMs(facts, change.ms);
+  // Undone with all that came with it, it saves what the two differ by.
+  const double net = facts.pair.verdict.ms;
+  const double ms = WallMs(facts, net > 0 ? std::min(change.ms, net) : change.ms);
   text.title = "Slower than in the baseline: " + LineName(*change.lines.front());
   text.why = fmt::format("{} by other kernels or calls", SignedMs(change.ms));
   std::vector<std::string> come;
@@ -71,7 +73,8 @@ LeverText TextOfRegression(const ComparativeFacts& facts, const findings::PairCh
   text.ways = {
       {'A',
        fmt::format(
-           "go back to {}{}",
+           "go back to {}{}{}",
+           facts.pair.changes.quantises == 0 ? "unquantized activations: " : "",
            gone.empty() ? "what the baseline does" : fmt::format("{}", fmt::join(gone, ", ")),
            come.empty() ? "" : fmt::format(" in place of {}", fmt::join(come, ", "))),
        "up to " + Ms(ms)}};

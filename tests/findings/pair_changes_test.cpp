@@ -206,6 +206,35 @@ TEST_CASE("waiting in calls whose number changed is told apart from the host's o
   }
 }
 
+TEST_CASE("kernels that one side alone quantizes with are told") {
+  const Call norm = {"CompiledFunction",
+                     "triton_per_fused__to_copy_add_amax_amin_clamp_div_mul_native_layer_norm_"
+                     "reciprocal_zeros_like_13",
+                     60};
+  const Call plain = {"CompiledFunction", "triton_per_fused_add_native_layer_norm_13", 40};
+  const ComparedPair pair =
+      Compare(Program(Times(10, {norm, kMmCall})), Program(Times(10, {plain, kMmCall})));
+  REQUIRE(pair.changes.quantises);
+  CHECK(*pair.changes.quantises == 0);
+  CHECK(pair.changes.quantised_calls[0] == 10);
+  CHECK(pair.changes.quantised_ms[0] == doctest::Approx(0.6));
+  const ComparedPair undone =
+      Compare(Program(Times(10, {plain, kMmCall})), Program(Times(10, {norm, kMmCall})));
+  REQUIRE(undone.changes.quantises);
+  CHECK(*undone.changes.quantises == 1);
+  // Both do, by whatever kernels; a softmax has a largest value as well; and weights that are
+  // expanded were quantized before.
+  const Call softmax = {"CompiledFunction", "triton_per_fused__softmax_amax_div_exp_sub_sum_3", 60};
+  const Call expand = {"my::expand", "_dequantize_rowwise", 60};
+  CHECK_FALSE(
+      Compare(Program(Times(10, {norm, kMmCall})), Program(Times(10, {kCast, plain, kMmCall})))
+          .changes.quantises);
+  for (const Call& other : {softmax, expand}) {
+    CHECK_FALSE(Compare(Program(Times(10, {other, kMmCall})), Program(Times(10, {plain, kMmCall})))
+                    .changes.quantises);
+  }
+}
+
 TEST_CASE("steps prove a difference that their spread does not explain") {
   CHECK(DifferBySteps({5, 100, 1}, {5, 110, 1}));
   CHECK_FALSE(DifferBySteps({5, 100, 10}, {5, 105, 10}));

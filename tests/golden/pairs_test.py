@@ -174,6 +174,15 @@ class RecordedPairs(unittest.TestCase):
                                      "Host work between", "The same work repeated")):
             self.assertIn(words, row)
 
+    def test_quantization_is_named_and_undoing_it_saves_the_difference_at_most(self):
+        text, _ = self.compare("ao_int8_dynamic")
+        self.assertIn("The candidate quantizes activations and the baseline does not [inferred from "
+                      "kernel names]: 37 kernels of 76.4 ms an iteration", text)
+        self.assertRegex(text, r"(?s)Slower than in the baseline: [^:]*: [^:]*: up to 18\.4 ms.*go back "
+                               "to unquantized activations")
+        text, _ = self.compare("ll_quant_kernel")  # both do
+        self.assertNotIn("quantizes activations", text)
+
     def test_one_action_is_one_row(self):
         text, _ = self.compare("kin_loader")
         self.assertEqual(text.count("Upgrade to PyTorch 2"), 1)

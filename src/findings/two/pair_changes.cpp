@@ -11,6 +11,7 @@
 
 #include "analysis/tables/summary.h"
 #include "base/number_text.h"
+#include "ledger/kinds/work_kind.h"
 #include "session/trace_frames.h"
 
 namespace jarvis::findings {
@@ -35,6 +36,17 @@ constexpr double kWorthCalls = 0.005;
 constexpr double kFewCalls = 10;  // fewer are not worth it by their number
 constexpr double kWorthTime = 0.02;
 constexpr std::size_t kCallsMost = 6;
+
+// One side alone quantizes if the other has no more than this part of that.
+constexpr double kHardlyQuantises = 0.1;
+
+// "quantise activation", "norm + quantise", and not "dequantise".
+bool Quantises(std::string_view kernel) {
+  constexpr std::string_view kWord = "quantise";
+  const std::string_view sub = ledger::ClassifyKernelName(kernel).sub;
+  const std::size_t at = sub.find(kWord);
+  return at != std::string_view::npos && !sub.substr(0, at).ends_with("de");
+}
 
 bool AsMany(double a, double b) {
   return std::abs(a - b) <= kAsMany * std::max(a, b);
@@ -158,6 +170,7 @@ class ChangeFinder {
 
   PairChanges Run() {
     CountKernels();
+    FindQuantising();
     OfWork();
     OfTheRest();
     std::stable_sort(out_.changes.begin(), out_.changes.end(),
@@ -182,6 +195,12 @@ class ChangeFinder {
         out_.kernels[i] += kernel.calls[i];
         if (IsGenerated(kernel.line)) out_.generated_ms[i] += MillisOf(kernel.ns[i]);
       }
+      if (Quantises(kernel.line)) {
+        for (int i = 0; i < 2; ++i) {
+          out_.quantised_ms[i] += MillisOf(kernel.ns[i]);
+          out_.quantised_calls[i] += kernel.calls[i];
+        }
+      }
       const double more = std::max(kernel.calls[0], kernel.calls[1]);
       const double less = std::min(kernel.calls[0], kernel.calls[1]);
       const auto times = static_cast<std::int64_t>(less > 0 ? std::llround(more / less) : 0);
@@ -197,6 +216,14 @@ class ChangeFinder {
     if (most->second >= kInStep * shared && shared >= kShared * out_.kernels[side])
       out_.times_as_often =
           side == 0 ? static_cast<double>(most->first) : 1 / static_cast<double>(-most->first);
+  }
+
+  void FindQuantising() {
+    const double(&ms)[2] = out_.quantised_ms;
+    const int side = ms[0] > ms[1] ? 0 : 1;
+    if (ms[side] >= least_ms_ && ms[1 - side] <= kHardlyQuantises * ms[side] &&
+        out_.quantised_calls[1 - side] <= kHardlyQuantises * out_.quantised_calls[side])
+      out_.quantises = side;
   }
 
   std::vector<ChangedKernel> KernelsOf(const std::vector<const BalanceLine*>& lines) const {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,11 +61,16 @@ struct PairChanges {
   double rest_ms = 0;
   std::vector<ChangedCall> calls;   // whose number changed much; the most host time first
   double generated_ms[2] = {0, 0};  // all that runs in a compiler's fused kernels
-  double kernels[2] = {0, 0};       // and copies and fills: how many
-  double ops[2] = {0, 0};           // that were recorded of the host
-  std::string precision[2];         // most used: where the two differ; else empty
+  // Kernels whose names say that they quantize what is computed, with what is fused into them.
+  double quantised_ms[2] = {0, 0};
+  double quantised_calls[2] = {0, 0};
+  double kernels[2] = {0, 0};  // and copies and fills: how many
+  double ops[2] = {0, 0};      // that were recorded of the host
+  std::string precision[2];    // most used: where the two differ; else empty
   // Nearly every kernel runs so many times as often in the candidate (below 1: in the baseline).
   double times_as_often = 1;
+  // The side that quantizes where the other does not, as a good part of a unit; absent: none.
+  std::optional<int> quantises;
 };
 
 // Refers to the balance. Errors: kCancelled.
