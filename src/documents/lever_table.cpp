@@ -216,9 +216,11 @@ FixRow LeverRows::Row(const ActionGroup& group) const {
 bool IsInstead(const findings::Analysis& analysis, const findings::Finding& finding) {
   constexpr double kLeast = 0.02;      // of the step, alone
   constexpr double kHardlyLeft = 0.2;  // of that, once those above are done
+  constexpr double kNothing = 0.01;    // of the step: more is a saving of its own
   const findings::WallSaving* best = findings::BestWall(finding);
   return best != nullptr && !finding.one_off && best->ms.mid >= kLeast * analysis.wall.wall_ms &&
-         best->after_others_ms <= kHardlyLeft * best->ms.mid;
+         best->after_others_ms <= kHardlyLeft * best->ms.mid &&
+         best->after_others_ms <= kNothing * analysis.wall.wall_ms;
 }
 
 // Leaves the GPU, and with it all that makes launching cheaper.

@@ -322,6 +322,16 @@ std::string FusionInsight(const findings::Analysis& analysis, const findings::Fi
                      Calls(candidate->instances, "instances"), TimeText(analysis, finding));
 }
 
+// How long the host stands in the calls of copies, where that is longer than the copies take.
+std::string CallsText(const findings::Analysis& analysis, const findings::Finding& finding) {
+  if (finding.patterns.empty()) return "";
+  const std::vector<findings::Fact>& facts = finding.patterns.front().facts;
+  const auto fact = std::ranges::find(facts, "calls_ms", &findings::Fact::key);
+  const double* const ms = fact == facts.end() ? nullptr : std::get_if<double>(&fact->value);
+  if (ms == nullptr || *ms <= finding.OwnMs()) return "";
+  return fmt::format("; the host stands in their calls for {}", EachMs(analysis, *ms));
+}
+
 std::string SystemInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const findings::PatternInfo* pattern = LeadingPattern(analysis, finding);
   const std::string what = pattern == nullptr ? "" : ": " + pattern->what;
@@ -335,8 +345,9 @@ std::string SystemInsight(const findings::Analysis& analysis, const findings::Fi
   // Of the whole recording: beside a time of one of several steps it would mislead.
   const bool told = finding.count > 0 && analysis.base.count <= 1;
   const std::string count = told ? " in " + Calls(finding.count) : "";
-  return fmt::format("{} takes {}{}{}.", Capitalised(SubjectText(finding)),
-                     TimeText(analysis, finding), count, what);
+  return fmt::format("{} {} {}{}{}{}.", Capitalised(SubjectText(finding)),
+                     IsPlural(finding) ? "take" : "takes", TimeText(analysis, finding), count, what,
+                     CallsText(analysis, finding));
 }
 
 // Where the costliest of its operations is called; empty: no frames, or a finding that says so.

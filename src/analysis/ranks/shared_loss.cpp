@@ -28,7 +28,12 @@ double Binomial(std::size_t k, std::size_t n, double p) {
   if (p <= 0 || p >= 1) return 1;
   const auto all = static_cast<double>(n);
   const auto some = static_cast<double>(k);
-  return std::exp(std::lgamma(all + 1) - std::lgamma(some + 1) - std::lgamma(all - some + 1) +
+  // std::lgamma writes a global, which threads share.
+  const auto log_factorial = [](double of) {
+    int sign = 0;
+    return ::lgamma_r(of + 1, &sign);
+  };
+  return std::exp(log_factorial(all) - log_factorial(some) - log_factorial(all - some) +
                   some * std::log(p) + (all - some) * std::log1p(-p));
 }
 

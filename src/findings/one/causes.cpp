@@ -417,8 +417,8 @@ class CauseFinder {
     const auto blocks = o->gpu.empty() ? std::nullopt : BlocksOf(calls_.trace, o->gpu.front());
     if (walks && units && blocks && *blocks < *units) facts.push_back(CauseCount("walk", *keys));
     Set(o, Pattern::kFewQueries, walks ? "few_queries" : "few_keys", std::move(facts));
-    // Operands that lie apart by head are copied first, and batched GEMMs of few rows reach a quarter
-    // of the bandwidth as often as half.
+    // Operands that lie apart by head are copied first, and batched GEMMs of few rows reach a
+    // quarter of the bandwidth as often as half.
     const Target target{{SavedPart(*e.tb_per_s, peak / 8), SavedPart(*e.tb_per_s, peak / 4),
                          SavedPart(*e.tb_per_s, peak / 2)},
                         "half of the bandwidth",

@@ -103,6 +103,12 @@ class AbsentParts {
                             : fmt::format("a second {} (so the variation is unknown)",
                                           steps.empty() ? "pass" : "step"));
       several_ = true;
+    } else if (in_.base.count == 1 && steps.size() > 1 && !Said("engine_step")) {
+      parts_.push_back(
+          fmt::format("a second {} like the one that figures are of (so the variation "
+                      "is unknown)",
+                      in_.base.unit));
+      several_ = true;
     }
     if (!whole_ && !several_) return;
     const char* unit = steps.empty() ? "passes" : "steps";

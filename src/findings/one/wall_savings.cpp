@@ -321,6 +321,10 @@ class WallAsker {
     }
     if (finding->subject == "communication" && !finding->savings_ms) Bound(finding);
     std::optional<WayOut> way = OfPinning(*finding);
+    // The host's time in its calls may be all that pinned memory saves.
+    if (way && finding->subject.starts_with(DirectionText(CopyDirection::kToDevice)))
+      finding->patterns.front().facts.push_back(
+          NumberFact("calls_ms", UploadingMs(simulation_.recorded(), way->changes), "ms"));
     if (!way) way = OfEstimate(*finding);
     if (!way) return std::nullopt;
     const WallSaving saving = AskOfGpu(*way);
