@@ -451,7 +451,7 @@ class CauseFinder {
         CauseWords("reference", std::string(rate->kernels)),
         NumberFact("target_tflops", goal, "TFLOPS/s"),
         CauseWords("choice", amd ? "flash-attn's `flash_attn_func` (Composable Kernel)"
-                                 : "FlashAttention-3's `flash_attn_func`"),
+                                 : FlashAttentionCall(*rate)),
         CauseWords("switch",
                    amd ? "TORCH_ROCM_FA_PREFER_CK=1 for Composable Kernel's attention; in "
                          "code `torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`"

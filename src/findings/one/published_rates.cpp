@@ -34,6 +34,13 @@ constexpr PublishedAttention kRates[] = {
 
 }  // namespace
 
+std::string FlashAttentionCall(const PublishedAttention& rate) {
+  constexpr std::string_view kName = "FlashAttention-";
+  const std::size_t at = rate.kernels.find(kName);
+  if (at == std::string_view::npos) return "flash-attn's `flash_attn_func`";
+  return std::string(rate.kernels.substr(at, kName.size() + 1)) + "'s `flash_attn_func`";
+}
+
 std::span<const PublishedAttention> PublishedAttentionRates() {
   return kRates;
 }

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "perf/platform.h"
@@ -19,6 +20,10 @@ struct PublishedAttention {
   std::string_view library;   // as LibraryOfKernel names them; those kernels are the reference
 };
 std::span<const PublishedAttention> PublishedAttentionRates();
+
+// "FlashAttention-3's `flash_attn_func`": the generation that the rate names, which is the one made
+// for the device; without a number where it names none.
+std::string FlashAttentionCall(const PublishedAttention& rate);
 
 // The rate for a device and head size; null: none is published.
 const PublishedAttention* PublishedAttentionFor(const perf::Platform& platform, double head_size);
