@@ -507,7 +507,8 @@ bool OnlyNamesWork(const findings::Finding& finding) {
 
 bool OnlyRecords(const std::vector<findings::Remedy>& path) {
   return std::all_of(path.begin(), path.end(), [](const findings::Remedy& remedy) {
-    return remedy.advice == findings::Advice::kRecordRanks;
+    return remedy.advice == findings::Advice::kRecordRanks ||
+           remedy.advice == findings::Advice::kSplitWaits;
   });
 }
 

@@ -83,9 +83,11 @@ std::string MultiKernelTables(const findings::Analysis& analysis) {
   }
   if (!table.empty()) text += table.text() + "\n";
   if (!table.empty() && kernels.one_rank) {
-    text +=
+    text += fmt::format(
         "One rank shows collective types, sizes and times, but not which part is waiting for other "
-        "ranks and which is transfer. Compare all ranks with `collectives`.\n\n";
+        "ranks and which is transfer. {}.\n\n",
+        kernels.ranks_in_file ? "`jarvis collectives` on this same file splits them"
+                              : "Compare all ranks with `collectives`");
   }
   return text;
 }

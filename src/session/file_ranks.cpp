@@ -52,7 +52,7 @@ bool KeepProcesses(const trace::EventStore& events, trace::Metadata* metadata) {
 
 FileRanks RanksOf(const LoadedTrace& trace) {
   const analysis::MergedRanks merged = analysis::FindMergedRanks(
-      trace.events(), trace.track_names(), trace.tree().launch_processes());
+      trace.events(), trace.trace().metadata, trace.track_names(), trace.tree().launch_processes());
   FileRanks found{merged.Ranks(),
                   {},
                   merged.assumed,

@@ -376,6 +376,10 @@ TEST_CASE("ways for communication fit to what is exposed") {
   CHECK(Has(WaysForCommunication(context, late).a, Advice::kExposedBuckets));
   CHECK_FALSE(Has(WaysForCommunication(context, late).a, Advice::kCompressGradients));
   CHECK(Has(WaysForCommunication(context, late).b, Advice::kRecordRanks));
+  ExposedCollectives merged = late;
+  merged.in_file = true;
+  CHECK(Has(WaysForCommunication(context, merged).b, Advice::kSplitWaits));
+  CHECK_FALSE(Has(WaysForCommunication(context, merged).b, Advice::kRecordRanks));
   const ExposedCollectives fp32 = {"allreduce", true, true, true, true};
   CHECK(Has(WaysForCommunication(context, fp32).a, Advice::kTuneBuckets));
   CHECK(Has(WaysForCommunication(context, fp32).a, Advice::kCompressGradients));

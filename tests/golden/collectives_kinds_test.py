@@ -254,6 +254,15 @@ class MergedByOthers(Case):
         self.assertEqual([row["rank"] for row in rows_of(answer)], [0])
         self.assertNotIn("several ranks", "\n".join(answer["notes"]))
 
+    def test_devices_with_collectives_are_ranks_where_the_process_says_no_rank(self):
+        def second(*kinds):
+            return [{**event, "args": {**event["args"], "correlation": event["args"]["correlation"] + 50}}
+                    for event in worker(0, 1000, 1) if not kinds or event["name"] in kinds]
+        for more, ranks in ((second(), [0, 1]), (second("cudaLaunchKernel", "gemm"), [0])):
+            write(self.path / "in.json", trace(worker(0, 1000, 0) + more))
+            answer, out = self.report(self.path / "in.json")
+            self.assertEqual([row["rank"] for row in rows_of(answer)], ranks)
+
     @unittest.skipUnless(REPORTED.is_dir(), f"no cases in {REPORTED}")
     def test_the_reported_files(self):
         for name in ("merged_sglang", "merged_concat_dev", "l3_merge_unique"):

@@ -24,6 +24,10 @@ bool IsSilent(const CollectiveKeys& keys) {
   return keys[kCollective] == Cell() && keys[kIn] == Cell() && keys[kGroup] == Cell();
 }
 
+bool IsCommunicationKernel(std::string_view name) {
+  return IsCollectiveName(name) || CommFamilyOfKernel(name).has_value();
+}
+
 class Digester {
  public:
   Digester(const trace::Trace& trace, const tree::CallTree& tree)
@@ -67,8 +71,7 @@ class Digester {
   bool IsCommunication(EventIndex e) {
     const auto [found, added] = communication_.try_emplace(events_[e].name, false);
     if (added) {
-      const std::string_view name = events_.name(e);
-      found->second = IsCollectiveName(name) || CommFamilyOfKernel(name).has_value();
+      found->second = IsCommunicationKernel(events_.name(e));
     }
     return found->second;
   }
@@ -200,9 +203,12 @@ std::optional<std::int64_t> RankOfProcess(std::string_view name) {
 // The processes that launched GPU work, as ranks.
 class Merged {
  public:
-  Merged(const EventStore& events, const std::vector<trace::TrackNames>& names,
-         const tree::LaunchProcesses& processes)
-      : events_(events), names_(names), processes_(processes) {}
+  Merged(const EventStore& events, const trace::Metadata& metadata,
+         const std::vector<trace::TrackNames>& names, const tree::LaunchProcesses& processes)
+      : events_(events),
+        says_rank_(metadata.rank || metadata.world_size),
+        names_(names),
+        processes_(processes) {}
 
   MergedRanks Run() {
     if (ByNames() || ByDevices()) return std::move(found_);
@@ -233,34 +239,43 @@ class Merged {
     return any;
   }
 
-  // In a recording of a host, one process of which drives all its devices, each device that runs
-  // kernels is a rank: that of its number. Devices that arguments are only copied to are none.
+  // Of one process that drives several devices each device that runs kernels is a rank, that of its
+  // number: in a recording of a host, and wherever several of them run collectives. Devices that
+  // arguments are only copied to are none.
   bool ByDevices() {
-    if (!events_.dialect.Name().starts_with("xplane") || processes_.several()) return false;
+    if (processes_.several()) return false;
     std::vector<std::int64_t> device(names_.size(), MergedRanks::kNone);
-    std::set<std::int64_t> with_work, with_kernels;
+    std::set<std::int64_t> with_work, with_kernels, with_collectives;
+    std::unordered_map<StringId, bool> collective;  // by the kernel's name
     for (const trace::Event& event : events_.events) {
       if (!trace::IsGpuWork(event.kind)) continue;
       std::int64_t& of = device[event.track];
       of = ParseInt(events_.tracks[event.track].pid).value_or(MergedRanks::kNone);
       if (of < 0) continue;
       with_work.insert(of);
-      if (event.kind == trace::EventKind::kKernel) with_kernels.insert(of);
+      if (event.kind != trace::EventKind::kKernel) continue;
+      with_kernels.insert(of);
+      const auto [found, added] = collective.try_emplace(event.name, false);
+      if (added) found->second = IsCommunicationKernel(events_.text(event.name));
+      if (found->second) with_collectives.insert(of);
     }
-    if (with_work.size() < 2) return false;
+    const bool of_host = events_.dialect.Name().starts_with("xplane");
+    const bool of_collectives = !says_rank_ && with_collectives.size() > 1;
+    if (with_work.size() < 2 || (!of_host && !of_collectives)) return false;
     for (std::int64_t& of : device) {
       if (of >= 0 && !with_kernels.empty() && !with_kernels.contains(of))
         of = MergedRanks::kLeftOut;
     }
-    GiveThreads(&device);
+    GiveThreads(of_host, &device);
     found_.of_track = std::move(device);
     found_.devices = true;
     return true;
   }
 
   // A thread that launches for one device alone is its rank's, but for those that run the program:
-  // their frames and marks are of all devices.
-  void GiveThreads(std::vector<std::int64_t>* rank_of) const {
+  // their frames are of all devices, and so are marks but in a recording of a host, where each
+  // thread has its own.
+  void GiveThreads(bool own_marks, std::vector<std::int64_t>* rank_of) const {
     std::unordered_map<std::int64_t, std::int64_t> device_of;  // by correlation
     const auto correlation = [&](const trace::Event& event) {
       return event.args == trace::kNoArgs ? trace::kAbsent : events_.args[event.args].correlation;
@@ -273,7 +288,8 @@ class Merged {
     std::unordered_map<std::uint32_t, std::int64_t> launches_for;  // by thread
     for (const trace::Event& event : events_.events) {
       std::int64_t device = MergedRanks::kNone;
-      if (event.kind == trace::EventKind::kPythonFunction) {
+      if (event.kind == trace::EventKind::kPythonFunction ||
+          (event.kind == trace::EventKind::kUserAnnotation && !own_marks)) {
         device = kSeveral;
       } else if (trace::IsLaunchCall(event.kind)) {
         const auto found = device_of.find(correlation(event));
@@ -335,6 +351,7 @@ class Merged {
   }
 
   const EventStore& events_;
+  const bool says_rank_;  // the process itself: it is one, whatever it drives
   const std::vector<trace::TrackNames>& names_;
   const tree::LaunchProcesses& processes_;
   MergedRanks found_;
@@ -346,7 +363,7 @@ class Merged {
 Result<std::vector<RankDigest>> DigestRanks(const trace::Trace& trace, const tree::CallTree& tree,
                                             const tree::CorrelationIndex* launches, Job& job) {
   const MergedRanks merged =
-      FindMergedRanks(trace.events, trace.track_names, tree.launch_processes());
+      FindMergedRanks(trace.events, trace.metadata, trace.track_names, tree.launch_processes());
   const std::vector<std::int64_t>& rank_of = merged.of_track;
   std::map<std::int64_t, std::vector<EventIndex>> gpu;  // by rank
   for (const std::int64_t rank : rank_of)
@@ -385,9 +402,10 @@ std::vector<std::int64_t> MergedRanks::Ranks() const {
   return ranks;
 }
 
-MergedRanks FindMergedRanks(const EventStore& events, const std::vector<trace::TrackNames>& names,
+MergedRanks FindMergedRanks(const EventStore& events, const trace::Metadata& metadata,
+                            const std::vector<trace::TrackNames>& names,
                             const tree::LaunchProcesses& processes) {
-  return Merged(events, names, processes).Run();
+  return Merged(events, metadata, names, processes).Run();
 }
 
 Result<std::vector<RankDigest>> DigestTrace(const trace::Trace& trace, const tree::CallTree& tree,

@@ -100,7 +100,7 @@ struct MergedRanks {
 
   std::vector<std::int64_t> Ranks() const;  // ascending; empty: the file is one rank
 };
-MergedRanks FindMergedRanks(const trace::EventStore& events,
+MergedRanks FindMergedRanks(const trace::EventStore& events, const trace::Metadata& metadata,
                             const std::vector<trace::TrackNames>& names,
                             const tree::LaunchProcesses& processes);
 

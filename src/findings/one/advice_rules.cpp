@@ -287,7 +287,7 @@ Ways WaysForCommunication(const WorkContext& context, const ExposedCollectives& 
     AddOnce(&ways.a, Advice::kFuseAllReduce);
   }
   if (exposed.nccl && exposed.one_rank) {
-    AddOnce(&ways.b, Advice::kRecordRanks);
+    AddOnce(&ways.b, exposed.in_file ? Advice::kSplitWaits : Advice::kRecordRanks);
   } else if (exposed.nccl) {
     AddOnce(&ways.b, Advice::kTuneCommunication);
   }

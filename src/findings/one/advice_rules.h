@@ -34,6 +34,7 @@ struct ExposedCollectives {
   bool mostly_hidden = false;
   bool issued = true;  // by an op that could go on without it: not in a replay, not a server's own
   bool waits = false;  // much of it is waiting for other ranks, by calls that are equal
+  bool in_file = false;  // the file of the one rank has the others
 };
 Ways WaysForCommunication(const WorkContext& context, const ExposedCollectives& exposed);
 

@@ -90,6 +90,7 @@ class MultiKernel {
     if (t.total_memcpy > 0) out_.copy_overlap_ratio = 1 - t.exposed_memcpy / t.total_memcpy;
     const std::optional<std::int64_t> world = trace_.trace().metadata.world_size;
     out_.one_rank = !(world && *world <= 1);
+    out_.ranks_in_file = trace_.rank_part() && trace_.rank_part()->ranks.size() > 1;
   }
 
   void Split() {

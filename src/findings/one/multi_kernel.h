@@ -80,6 +80,7 @@ struct MultiKernelAnalysis {
   bool overlap_flagged = false;      // ratio below limits::kOverlapRatio, with enough communication
   bool nccl = false;                 // collectives of NCCL or RCCL, not only an engine's own
   bool one_rank = true;              // always said: stragglers cannot be told from one rank
+  bool ranks_in_file = false;        // its file holds other ranks, too
   std::vector<CopyGroup> copies;     // by direction
   std::vector<CopySite> copy_sites;  // most time first, at most 20
   std::vector<CollectiveRow> collectives;  // most time first, at most 50

@@ -9,7 +9,7 @@ bool HasAction(std::span<const Remedy> path) {
   return std::any_of(path.begin(), path.end(), [](const Remedy& remedy) {
     return remedy.advice != Advice::kReplay && remedy.advice != Advice::kProfileCounters &&
            remedy.advice != Advice::kFindHostWork && remedy.advice != Advice::kRecordRanks &&
-           remedy.advice != Advice::kNoneKnown;
+           remedy.advice != Advice::kSplitWaits && remedy.advice != Advice::kNoneKnown;
   });
 }
 

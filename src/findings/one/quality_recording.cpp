@@ -86,8 +86,9 @@ class RecordingQualities {
 
   void Ranks() {
     if (const auto& part = trace_.rank_part()) RankPart(*part);
-    const analysis::MergedRanks merged = analysis::FindMergedRanks(
-        trace_.events(), trace_.track_names(), trace_.tree().launch_processes());
+    const analysis::MergedRanks merged =
+        analysis::FindMergedRanks(trace_.events(), trace_.trace().metadata, trace_.track_names(),
+                                  trace_.tree().launch_processes());
     const std::vector<std::int64_t> ranks = merged.Ranks();
     const std::vector<DeviceBusy> devices = Devices();
     if (ranks.size() >= 2) {
@@ -217,12 +218,15 @@ class RecordingQualities {
     }
     Quality& q = Add("one_rank", comm_ms > 0 ? Severity::kWarning : Severity::kNote, text + ".");
     if (comm_ms > 0) SetTime(base_, exposed_ms, 0, &q);
-    q.consequence = comm_ms > 0 ? "Waiting for other ranks and slow transfer look the same in one "
-                                  "rank, so the cause and the bandwidth are unknown."
-                                : "Whether other ranks wait for this one is unknown.";
-    q.record = trace_.rank_part()
-                   ? "nothing new: give this file to collectives, which sees all its ranks"
-                   : "all ranks over the same steps; pass their folder to jarvis collectives";
+    const bool in_file = part && part->ranks.size() > 1;
+    q.consequence = comm_ms <= 0 ? "Whether other ranks wait for this one is unknown."
+                    : in_file ? "How much of it is waiting for the others, and how much transfer, "
+                                "is not in this report."
+                              : "Waiting for other ranks and slow transfer look the same in one "
+                                "rank, so the cause and the bandwidth are unknown.";
+    q.record = in_file ? "nothing new: `jarvis collectives` on this same file splits waiting from "
+                         "transfer"
+                       : "all ranks over the same steps; pass their folder to jarvis collectives";
     if (auto calls = comm_ms > 0 ? EqualCallsText(trace_) : std::nullopt)
       q.consequence = std::move(*calls);
   }
@@ -436,7 +440,10 @@ class RecordingQualities {
     const auto made = session::FramesOf(trace_, Job()).value();  // cannot be stopped, nor fail
     const analysis::TimeFrames& frames = made->frames;
     const std::uint64_t launches = frames.launches_without_work;
-    if (launches == 0) return;
+    // A host that several devices share launches for all of them.
+    const auto& part = trace_.rank_part();
+    const std::uint64_t of_others = part && part->devices ? part->gpu_left_out : 0;
+    if (launches <= of_others) return;
     std::string text = fmt::format("{} launch{} no kernel in the recording.", launches,
                                    launches == 1 ? " has" : "es have");
     std::size_t empty = 0;

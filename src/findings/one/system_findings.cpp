@@ -192,6 +192,7 @@ Finding CommunicationFinding(const session::LoadedTrace& trace, const Analysis& 
   }
   exposed.nccl = multi.nccl;
   exposed.one_rank = multi.one_rank;
+  exposed.in_file = multi.ranks_in_file;
   exposed.mostly_hidden = multi.comm_overlap_ratio.value_or(0) > 0.5;
   exposed.waits = waiting_ms.value_or(0) >= limits::kWaitingPart * f.time_ms;
   Ways ways = WaysForCommunication(analysis.context, exposed);

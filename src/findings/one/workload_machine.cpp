@@ -382,7 +382,8 @@ class MachineTeller {
   }
 
   std::size_t RanksInFile() const {
-    return analysis::FindMergedRanks(facts_.trace.events(), facts_.trace.track_names(),
+    return analysis::FindMergedRanks(facts_.trace.events(), facts_.trace.trace().metadata,
+                                     facts_.trace.track_names(),
                                      facts_.trace.tree().launch_processes())
         .Ranks()
         .size();
@@ -391,7 +392,9 @@ class MachineTeller {
   void SingleRank() {
     constexpr const char* kProcesses = "processes that launch GPU work";
     if (facts_.trace.rank_part()) {
-      out_.Set(WorkloadPart::kParallelism, RankText(), Certainty::kRecorded, kProcesses);
+      out_.Set(WorkloadPart::kParallelism, RankText(), Certainty::kRecorded,
+               facts_.trace.rank_part()->devices ? "devices of one process that run kernels"
+                                                 : kProcesses);
     } else if (const std::size_t ranks = RanksInFile(); ranks > 1) {
       out_.Set(WorkloadPart::kParallelism, fmt::format("{} ranks in one file", ranks),
                Certainty::kRecorded, kProcesses);

@@ -406,8 +406,8 @@ Result<Answer> Collectives(session::Workspace& workspace, const Json& arguments,
   JV_TRY(folder->Commit());
   AddRankNotes(report.warnings, &answer);
   if (read.merged_files > 0) {
-    answer.notes.push_back(
-        fmt::format("{} files hold several ranks, told apart by process", read.merged_files));
+    answer.notes.push_back(fmt::format(
+        "{} files hold several ranks, told apart by process or device", read.merged_files));
   }
   if (compatible) {
     answer.notes.emplace_back(
