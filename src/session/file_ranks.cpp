@@ -6,8 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "analysis/attribution/attribution.h"
+#include "analysis/host/copy_direction.h"
 #include "analysis/ranks/rank_digest.h"
 #include "analysis/ranks/rank_set.h"
+#include "base/text.h"
+#include "trace/by_name.h"
+#include "trace/json_text.h"
 #include "trace/store_part.h"
 
 namespace jarvis::session {
@@ -46,6 +51,42 @@ bool KeepProcesses(const trace::EventStore& events, trace::Metadata* metadata) {
   });
   all.erase(others, all.end());
   return shared;
+}
+
+// Of all ranks of a file: see RankPart::equal_uploads. A batch is a few buffers, and parts of
+// weights that ranks share are gathered by collectives.
+bool UploadsAreEqual(const LoadedTrace& file, const FileRanks& ranks) {
+  constexpr std::size_t kBuffersLeast = 16;
+  constexpr double kLargeBytes = 1e6;
+  const trace::EventStore& events = file.events();
+  const auto bytes_of = [&](trace::EventIndex e) {
+    const std::string_view args = events.text(events.args_of(e).other);
+    return ParseDouble(trace::Unquoted(trace::MemberOf(args, "bytes"))).value_or(0);
+  };
+  trace::ByName<bool> uploads(events, [](std::string_view name) {
+    return analysis::DirectionOf(name) == analysis::CopyDirection::kToDevice;
+  });
+  trace::ByName<bool> collectives(events, &analysis::IsCollectiveName);
+  std::vector<std::vector<double>> sizes(ranks.ranks.size());
+  for (const trace::EventIndex e : file.attribution().timeline) {
+    if (events[e].kind == trace::EventKind::kKernel && collectives.Of(e)) return false;
+    if (events[e].kind != trace::EventKind::kMemcpy || !uploads.Of(e)) continue;
+    const double bytes = bytes_of(e);
+    if (bytes < kLargeBytes) continue;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (ranks.tracks[i][events[e].track]) sizes[i].push_back(bytes);
+    }
+  }
+  if (sizes.size() < 2 || sizes.front().size() < kBuffersLeast) return false;
+  // One may be recorded a little longer than another.
+  const std::size_t least = std::ranges::min_element(sizes, {}, &std::vector<double>::size)->size();
+  const std::size_t most = std::ranges::max_element(sizes, {}, &std::vector<double>::size)->size();
+  constexpr std::size_t kTenths = 9;
+  if (10 * least < kTenths * most) return false;
+  return std::ranges::all_of(sizes, [&](const std::vector<double>& one) {
+    return std::equal(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(least),
+                      sizes.front().begin());
+  });
 }
 
 }  // namespace
@@ -113,6 +154,7 @@ Result<std::shared_ptr<LoadedTrace>> LoadRank(const LoadedTrace& file, std::int6
   part.ranks = WorkOfRanks(file, found);
   part.assumed = found.assumed;
   part.devices = found.devices;
+  part.equal_uploads = UploadsAreEqual(file, found);
   if (const auto& recording = file.trace().metadata.recording; recording && recording->runs)
     part.gpus_run = recording->runs->gpus;
   for (const trace::Event& event : file.events().events) {

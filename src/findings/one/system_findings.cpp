@@ -226,7 +226,8 @@ bool ComputesInFp32(const Analysis& analysis) {
   return has("32") && !has("16") && !has("8");
 }
 
-Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
+Finding CopyFinding(const session::LoadedTrace& trace, const Analysis& analysis,
+                    const CopyGroup& group) {
   Finding f = SystemFinding("multi_kernel", "Multi-Kernel Analysis",
                             std::string(DirectionText(group.direction)) + " copies");
   f.time_ms = group.total_us / 1000;
@@ -257,6 +258,8 @@ Finding CopyFinding(const Analysis& analysis, const CopyGroup& group) {
     if (!to_host && !loads && f.exclusive_ms >= kLargeCopies * analysis.base.total_ms) {
       f.path_b.push_back({Advice::kKeepOnDevice, {}, {}});
       if (ComputesInFp32(analysis)) f.path_a.push_back({Advice::kHalveUploads, {}, {}});
+      if (trace.rank_part() && trace.rank_part()->equal_uploads)
+        f.path_a.push_back({Advice::kShareUploads, {}, {}});
       // Nothing is left of what is not copied.
       SetSavings(analysis, {f.exclusive_ms, f.exclusive_ms, f.exclusive_ms}, &f);
     } else {
@@ -287,7 +290,7 @@ std::vector<Finding> MultiKernelFindings(const session::LoadedTrace& trace,
   }
   for (const CopyGroup& group : multi.copies) {
     if (!group.flagged || group.percent_of_total.value_or(0) < limits::kFindingMin) continue;
-    out.push_back(CopyFinding(analysis, group));
+    out.push_back(CopyFinding(trace, analysis, group));
   }
   RankFindings(&out);
   return out;

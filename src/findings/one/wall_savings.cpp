@@ -328,7 +328,8 @@ class WallAsker {
     if (!way) way = OfEstimate(*finding);
     if (!way) return std::nullopt;
     const WallSaving saving = AskOfGpu(*way);
-    const bool half = Advises(finding->path_a, Advice::kHalveUploads);
+    const bool half = Advises(finding->path_a, Advice::kHalveUploads) ||
+                      Advises(finding->path_a, Advice::kShareUploads);
     if (HasAction(finding->path_a)) finding->wall_a = half ? Ask(given(), HalfOf(*way)) : saving;
     if (HasAction(finding->path_b)) finding->wall_b = saving;
     return finding->wall_a || finding->wall_b ? way : std::nullopt;
