@@ -7,6 +7,7 @@
 #include "documents/lever_table.h"
 #include "documents/markdown_text.h"
 #include "documents/saving_base.h"
+#include "findings/one/thresholds.h"
 #include "findings/one/wall_classes.h"
 #include "findings/one/wall_plan.h"
 #include "levers/fixes.h"
@@ -93,10 +94,10 @@ std::string WallSentence(const findings::Analysis& analysis, const findings::Fin
 std::string BoundSentence(const findings::Analysis& analysis, const findings::Finding& finding) {
   const findings::WallBase& wall = analysis.wall;
   const double bound_ms = BoundOfAction(finding, TakesPathB(finding));
-  constexpr double kNothing = 0.005;  // of the steps
   if (analysis.cpu) return MeasuredBound(analysis, bound_ms);
-  if (bound_ms < kNothing * wall.wall_ms) return Say(phrases::impact::kNothingWhileHostBound);
-  const bool host = HostSetsPaceAfter(analysis, bound_ms);
+  const bool host = findings::HostSetsPaceAfter(analysis, bound_ms);
+  if (SavesNothingAlone(analysis, bound_ms))
+    return Say(host ? phrases::impact::kNothingWhileHostBound : phrases::impact::kNoEstimate);
   const std::vector<findings::Remedy>& path = findings::ExchangePath(finding);
   const bool balances = !path.empty() && path.front().advice == findings::Advice::kBalanceExchange;
   // An action that leaves a part hides nothing.
@@ -124,14 +125,13 @@ std::string ConditionOf(findings::EstimateMethod method) {
 
 }  // namespace
 
-bool HostSetsPaceAfter(const findings::Analysis& analysis, double saved_ms) {
-  constexpr double kNearly = 0.9;  // of what is left
-  return analysis.wall.host_floor_ms >= kNearly * (analysis.wall.wall_ms - saved_ms);
-}
-
 bool TellsJoint(const findings::Analysis& analysis, const findings::Finding& finding) {
   return finding.bound_ms && finding.joint_ms && *finding.joint_ms > *finding.bound_ms &&
-         HostSetsPaceAfter(analysis, *finding.bound_ms);
+         findings::HostSetsPaceAfter(analysis, *finding.bound_ms);
+}
+
+bool SavesNothingAlone(const findings::Analysis& analysis, double bound_ms) {
+  return !analysis.cpu && bound_ms < findings::limits::kNoBound / 100 * analysis.wall.wall_ms;
 }
 
 double BoundOfAction(const findings::Finding& finding, bool path_b) {

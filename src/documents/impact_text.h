@@ -19,8 +19,6 @@ bool IsPaidOnce(const findings::Finding& finding);
 std::string OnceCell(const findings::Finding& finding);
 // Whether it saves next to nothing before the host is faster.
 bool ShowsLater(const findings::Finding& finding);
-// Whether the host takes nearly all of what is left of the wall time once `saved_ms` of it is gone.
-bool HostSetsPaceAfter(const findings::Analysis& analysis, double saved_ms);
 // Autocast, by which training runs in 16 bits, casts with launches of its own, unless they are
 // compiled: while the host sets the pace it makes the step longer.
 bool AddsLaunches(const findings::Analysis& analysis, const findings::Finding& finding);
@@ -28,6 +26,8 @@ bool AddsLaunches(const findings::Analysis& analysis, const findings::Finding& f
 std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding);
 // Whether more would go if the host took no time: it sets the pace once communication is gone.
 bool TellsJoint(const findings::Analysis& analysis, const findings::Finding& finding);
+// Whether a bound is next to nothing, so that it is said to be nothing.
+bool SavesNothingAlone(const findings::Analysis& analysis, double bound_ms);
 // The bound of a finding that has no saving, as far as the way out that is told first reaches.
 // REQUIRES: finding.bound_ms.
 double BoundOfAction(const findings::Finding& finding, bool path_b);

@@ -132,8 +132,10 @@ FixRow LeverRows::Row(const findings::Finding& finding) const {
     row.paths = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
   } else if (finding.bound_ms) {
     const double bound_ms = BoundOfAction(finding, TakesPathB(finding));
-    row.alone = AtMost(bound_ms);
-    row.after = "upper bound; not in the total";
+    const bool nothing = SavesNothingAlone(analysis_, bound_ms);
+    const bool host = findings::HostSetsPaceAfter(analysis_, bound_ms);
+    row.alone = !nothing ? AtMost(bound_ms) : host ? "nothing while host-bound" : dash;
+    if (!nothing) row.after = "upper bound; not in the total";
     row.paths = findings::HasAction(finding.path_a) && findings::HasAction(finding.path_b) ? "A, B"
                 : TakesPathB(finding)                                                      ? "B"
                                                                                            : "A";

@@ -133,9 +133,10 @@ std::string SavesText(const findings::Analysis& analysis, const findings::Findin
   }
   // What of it is waiting for others no way out of this rank changes.
   if (!wall && finding.bound_ms && finding.joint_ms) {
+    const double bound_ms = BoundOfAction(finding, &wall == &finding.wall_b);
+    if (SavesNothingAlone(analysis, bound_ms)) return "";
     return fmt::format("Saves at most {} {}; one rank cannot show how much of that is waiting.",
-                       EachMs(analysis, BoundOfAction(finding, &wall == &finding.wall_b)),
-                       UnitPhrase(analysis));
+                       EachMs(analysis, bound_ms), UnitPhrase(analysis));
   }
   if (!wall || wall->ms.high <= 0 || finding.one_off) return "";
   const bool unknown = std::any_of(

@@ -82,6 +82,33 @@ TEST_CASE("idle time has the cause that the launching thread shows") {
   CHECK(BoundOf(kept.base, kept.books).kind == BoundKind::kHost);
 }
 
+// Calls of the runtime alone: the GPU works for 900 us, then it is idle until a call returns, or
+// the thread comes back from what nobody recorded.
+Kept KeptOfCalls(double returns, bool op) {
+  TraceText t;
+  for (int i = 0; i < 4; ++i) {
+    const double at = 2500.0 * i;
+    t.Annotation(fmt::format("ProfilerStep#{}", i + 1), at, 2490);
+    if (op) t.Op("my::prepare", at, 3);
+    t.Runtime("cudaLaunchKernel", at + 5, 5, i + 1);
+    t.Kernel("ampere_sgemm_128x64_tn", at + 20, 900, i + 1);
+    t.Runtime("cudaDeviceSynchronize", at + 15, returns, 100 + i);
+  }
+  return KeptOf(t);
+}
+
+TEST_CASE("a call that returns late is no work of the host, and calls alone tell none outside") {
+  CHECK(BoundOf(KeptOfCalls(2400, false).base, KeptOfCalls(2400, false).books).kind ==
+        BoundKind::kInTurns);
+  CHECK(BoundOf(KeptOfCalls(2400, true).base, KeptOfCalls(2400, true).books).kind ==
+        BoundKind::kInTurns);
+  CHECK(BoundOf(KeptOfCalls(910, false).base, KeptOfCalls(910, false).books).kind ==
+        BoundKind::kInTurns);
+  // Where ops are recorded, what the GPU waits for between them is the host's.
+  CHECK(BoundOf(KeptOfCalls(910, true).base, KeptOfCalls(910, true).books).kind ==
+        BoundKind::kHost);
+}
+
 constexpr int kRounds = 5;
 constexpr double kRoundUs = 6000;
 

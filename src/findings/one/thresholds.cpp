@@ -44,6 +44,7 @@ constexpr Threshold kThresholds[] = {
     {"graph_gap_us", kGraphGapUs, "us", "... at best, if the trace shows no queued work"},
     {"untraced_us", kUntracedUs, "us", "late launches below are the host's, traced or not"},
     {"launch_latency_us", kLaunchLatencyUs, "us", "launch to start on an idle GPU"},
+    {"no_bound", kNoBound, "% of steps", "less of a bound on communication is nothing"},
     {"host_share_min", kHostShareMin, "% of wall", "above: host time is looked at, savings show"},
     {"waits_min", kWaitsMin, "waits", "fewer are how a result is read"},
     {"graph_share_max", kGraphShareMax, "% of GPU time", "above: graphs launch it already"},

@@ -75,6 +75,7 @@ inline constexpr double kHostOpShare = 0.20;    // of a gap under ops
 
 // The host, and savings of wall time.
 inline constexpr double kStopShareMin = 2;     // percent of the steps: stops of the host
+inline constexpr double kNoBound = 0.5;        // percent of the steps: less of a bound is nothing
 inline constexpr double kHostShareMin = 1;     // percent of the steps: host time that matters
 inline constexpr double kWaitWayShare = 10;    // percent of the idle time after waits: a way out
 inline constexpr double kWaitingPart = 0.4;    // of exposed communication: it is its first lever

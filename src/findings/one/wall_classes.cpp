@@ -202,6 +202,13 @@ bool SparesHost(const Finding& finding) {
   return finding.host != nullptr || exact(finding.change_a) || exact(finding.change_b);
 }
 
+bool HostSetsPaceAfter(const Analysis& analysis, double saved_ms) {
+  constexpr double kNearly = 0.9;  // of what is left
+  const WallBase& wall = analysis.wall;
+  const double work_ms = analysis.bound.host_work / 100 * wall.wall_ms;
+  return wall.host_floor_ms >= kNearly * (wall.wall_ms - saved_ms) && work_ms >= wall.gpu_own_ms;
+}
+
 bool GpuBindsUnrecorded(const WallBase& wall) {
   constexpr double kAbout = 1.05;
   return wall.unrecorded_ms && wall.unrecorded_ms->low <= kAbout * wall.gpu_floor_ms;

@@ -59,6 +59,9 @@ void Leave(double left_ms, WayOut* way, Range* ms);
 Range Within(const Range& ms, const Range& most);
 // Whether its first way out takes host time away, and not the GPU's alone.
 bool SparesHost(const Finding& finding);
+// Whether the host's work takes nearly all of what is left of the wall time once `saved_ms` of it
+// is gone, and no less than the GPU's.
+bool HostSetsPaceAfter(const Analysis& analysis, double saved_ms);
 // Whether without what recording may have cost the GPU sets the pace.
 bool GpuBindsUnrecorded(const WallBase& wall);
 // Whether recording may have made the unit longer by much, so that shares are of what it is

@@ -348,8 +348,9 @@ class WallAsker {
                                   MostOfExchange(analysis_, *finding)});
     finding->bound_ms = std::clamp(saved, 0.0, most);
     const Changes both = InScope({std::move(none), NoHost()});
-    finding->joint_ms =
-        std::clamp(simulation_.Saved(given(), both), *finding->bound_ms, analysis_.wall.wall_ms);
+    // The rest of the GPU's work stays.
+    finding->joint_ms = std::clamp(simulation_.Saved(given(), both), *finding->bound_ms,
+                                   std::max(*finding->bound_ms, wall.wall_ms - wall.gpu_own_ms));
   }
 
   analysis::ScaleHost NoHost() const {

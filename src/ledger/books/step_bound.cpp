@@ -21,9 +21,18 @@ BoundKind KindOfShares(const StepBound& shares, bool communication_largest, bool
     return BoundKind::kCommunication;
   if (mostly_copies) return BoundKind::kCopies;
   if (shares.gpu >= kBoundNearlyAll && shares.host >= kBoundNearlyAll) return BoundKind::kBalanced;
-  if (shares.host >= kBoundNearlyAll || shares.idle_host >= kBoundHalf) return BoundKind::kHost;
+  const bool idle = shares.idle_host >= kBoundHalf && shares.host_work >= shares.gpu;
+  if (shares.host >= kBoundNearlyAll || idle) return BoundKind::kHost;
   if (shares.gpu >= kBoundMostly || shares.idle_host < kBoundLittle) return BoundKind::kGpu;
   return BoundKind::kInTurns;
+}
+
+// Beyond calls of the runtime.
+bool RecordsHost(const HostBook& book) {
+  return std::ranges::any_of(book.threads, [](const HostThreadBook& thread) {
+    const auto ns = [&](HostLine line) { return thread.ns[static_cast<std::size_t>(line)]; };
+    return ns(HostLine::kOwnOps) > 0 || ns(HostLine::kOwnPython) > 0;
+  });
 }
 
 }  // namespace
@@ -65,6 +74,11 @@ StepBound BoundOf(const analysis::BaseOfTime& base, const Books& books, std::int
   out.gpu = percent(books.gpu.busy_ns);
   out.host = percent(host);
   out.idle_host = percent(idle);
+  out.host_work = out.host;
+  if (RecordsHost(books.host)) {
+    const double returning = percent(books.wall.Of(IdleCause::kRoundTrip));
+    out.host_work = std::max(out.host, out.idle_host - returning);
+  }
   out.not_scheduled = percent(books.wall.Of(IdleCause::kNotScheduled));
   const bool mostly_copies = percent(copies) >= kBoundMuchCommunication &&
                              copies >= std::max({computing, idle, communication});

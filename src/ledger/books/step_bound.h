@@ -30,6 +30,10 @@ struct StepBound {
   double gpu = 0;            // busy
   double host = 0;           // the host alone: its own work without its waits
   double idle_host = 0;      // the GPU has nothing to do because of the host
+  // The host's work at least: `host`, or where ops or frames are recorded what the GPU waits for
+  // between them; without these nobody knows what the host does outside of calls. What a call takes
+  // to return after the GPU is done is no work.
+  double host_work = 0;
   double not_scheduled = 0;  // ... which was not running, or blocked
   std::string because;       // a phrase with these figures; empty if unknown
 };
