@@ -1,6 +1,7 @@
 #include "documents/host_prose.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -224,13 +225,18 @@ bool IsRamp(const findings::Analysis& analysis, const HostCause& cause) {
 
 // What one input costs the host, several cost it as well.
 std::string BatchSentence(const findings::Analysis& analysis) {
-  const std::optional<double> times = BatchTimes(analysis);
-  if (!times) return "";
-  return fmt::format(
-      " For throughput, not latency: host time is per call, whatever the batch size. A larger "
-      "batch "
-      "is almost free until the GPU takes as long as the host, at about {:.0f} times this one.",
-      *times);
+  const std::optional<BatchGain> gain = BatchGainOf(analysis);
+  if (!gain) return "";
+  constexpr std::string_view kFor =
+      " For throughput, not latency: host time is per call, whatever the batch size.";
+  if (!gain->longer) {
+    return fmt::format(
+        "{} A larger batch is almost free until the GPU takes as long as the host, at about {:.0f} "
+        "times this one.",
+        kFor, gain->times);
+  }
+  return fmt::format("{} Each call waits for the one before it: {}.", kFor,
+                     BatchText(analysis, *gain));
 }
 
 // Whether most of the idle time lies in a part of the step that can be told.
@@ -475,7 +481,14 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
       Ms(cause.total_ms), cause.count, Ms(cause.each_ms));
 }
 
-std::optional<double> BatchTimes(const findings::Analysis& analysis) {
+std::string BatchText(const findings::Analysis& analysis, const BatchGain& gain) {
+  const std::string_view unit = analysis.base.unit;
+  if (!gain.longer) return fmt::format("each {} takes about as long", unit);
+  return fmt::format("with {:.0f} times the batch each {} takes about {} instead of {}", gain.times,
+                     unit, Ms(gain.step_ms), EachMs(analysis, analysis.base.total_ms));
+}
+
+std::optional<BatchGain> BatchGainOf(const findings::Analysis& analysis) {
   constexpr double kBusyMax = 30;  // percent of the base
   const findings::WallBase& wall = analysis.wall;
   const double busy_ms = static_cast<double>(analysis.base.balance.busy_ns()) / 1e6;
@@ -493,7 +506,13 @@ std::optional<double> BatchTimes(const findings::Analysis& analysis) {
                              : floor_ms;
   constexpr double kTimesLeast = 2;
   if (host_ms < kTimesLeast * wall.gpu_floor_ms) return {};
-  return host_ms / wall.gpu_floor_ms;
+  BatchGain gain;
+  gain.times = std::round(host_ms / wall.gpu_floor_ms);
+  gain.longer = wall.in_turns;
+  const double step_ms = analysis.base.Each(analysis.base.total_ms);
+  gain.step_ms = step_ms + (wall.in_turns ? (gain.times - 1) * analysis.base.Each(busy_ms) : 0);
+  gain.throughput = gain.times * step_ms / gain.step_ms;
+  return gain;
 }
 
 }  // namespace jarvis::documents

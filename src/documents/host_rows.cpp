@@ -63,9 +63,9 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
     table->Row({"Launch to launch", ThreeDigits(cause.launch_us) + " µs"});
     table->Row({"Median kernel", ThreeDigits(cause.kernel_us) + " µs"});
     table->Row({"Launches that find their stream idle", Pct(cause.idle_percent)});
-    if (const auto times = BatchTimes(analysis))
+    if (const auto gain = BatchGainOf(analysis))
       table->Row({"Host time, without profiler overhead, over GPU time",
-                  fmt::format("{:.0f} times", *times)});
+                  fmt::format("{:.0f} times", gain->times)});
   }
   if (cause.idle_ms > 0)
     table->Row({"GPU idle because of it", MsAndEach(analysis, IdleMs(analysis, cause))});

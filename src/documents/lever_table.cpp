@@ -321,15 +321,18 @@ std::optional<FixRow> LeverRows::HostThen() const {
 }
 
 // Where the host is alone for most of the time, several inputs cost it as much as one.
-FixRow BatchRow(const findings::Analysis& analysis, double times) {
+FixRow BatchRow(const findings::Analysis& analysis, const BatchGain& gain) {
+  std::string after =
+      fmt::format("about {} times the throughput", gain.longer ? PlainDigits(gain.throughput, 2)
+                                                               : fmt::format("{:.0f}", gain.times));
+  if (!gain.longer) after += fmt::format(" with {:.0f} times the batch", gain.times);
   return Beside(
       'B', "Batch inputs: collect several and run them in one pass",
       fmt::format("The GPU is busy for {} of the {}; host time is per pass, whatever the batch "
                   "size",
                   BaseShare(analysis, MillisOf(analysis.base.balance.busy_ns())),
                   analysis.base.unit),
-      "the latency of a pass stays about the same",
-      fmt::format("about {:.0f} times the throughput with {:.0f} times the batch", times, times));
+      BatchText(analysis, gain), std::move(after));
 }
 
 // Of the findings that have no row: with less the rows add up all the same.
@@ -453,14 +456,14 @@ std::vector<FixRow> FixRows(const findings::Analysis& analysis, const TextEdits&
     out.push_back(rows.Row(group));
     if (std::optional<FixRow> joint = rows.Joint(*group.front())) out.push_back(std::move(*joint));
     const bool host = group.front() == HostLever(groups);
-    if (const auto times = host ? BatchTimes(analysis) : std::nullopt)
-      out.push_back(BatchRow(analysis, *times));
+    if (const auto gain = host ? BatchGainOf(analysis) : std::nullopt)
+      out.push_back(BatchRow(analysis, *gain));
   }
   if (out.empty()) return out;
   if (std::optional<FixRow> then = rows.HostThen()) out.push_back(std::move(*then));
   const findings::Finding* const host = HostLever(groups);
-  if (const auto times = host == nullptr ? BatchTimes(analysis) : std::nullopt)
-    out.push_back(BatchRow(analysis, *times));
+  if (const auto gain = host == nullptr ? BatchGainOf(analysis) : std::nullopt)
+    out.push_back(BatchRow(analysis, *gain));
   constexpr std::size_t kInsteadMax = 2;
   std::size_t told = 0;
   for (std::size_t i = cards; i < analysis.findings.size() && told < kInsteadMax; ++i) {

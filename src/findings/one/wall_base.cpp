@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/host/host_names.h"
 #include "findings/one/step_base.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/time_scope.h"
@@ -13,6 +14,7 @@
 #include "session/trace_host.h"
 #include "session/trace_simulation.h"
 #include "session/trace_trust.h"
+#include "trace/by_name.h"
 
 namespace jarvis::findings {
 namespace {
@@ -35,9 +37,11 @@ struct RecordingShare {
 
 class GroundMaker {
  public:
+  // `wait_frames`: when frames begin that wait for the GPU without a call of the runtime.
   GroundMaker(const analysis::Simulation& simulation, const analysis::TimeFrames& frames,
-              RecordingShare recording, const Job& job)
-      : simulation_(simulation),
+              RecordingShare recording, std::vector<std::int64_t> wait_frames, const Job& job)
+      : wait_frames_(std::move(wait_frames)),
+        simulation_(simulation),
         frames_(frames),
         base_(StepBaseOf(frames, 1)),
         scope_(frames),
@@ -76,12 +80,55 @@ class GroundMaker {
     }
     JV_TRY(job_.Check());
     Floors();
+    out_.wall.in_turns = InTurns();
     JV_TRY(job_.Check());
     if (MiddleIsSure()) {
       LeaveRecordingOut();
       Floors();
     }
     return job_.Check();
+  }
+
+  // Of most units, and pairs of those that follow each other.
+  bool InTurns() const {
+    struct Unit {
+      double launches = 0, done = 0;  // first launch, end of the last work; µs
+      std::size_t works = 0;
+      bool waits = false;
+    };
+    const std::vector<analysis::FoundStep>& units = frames_.base.host_units;
+    const analysis::RecordedWork& recorded = simulation_.recorded();
+    std::vector<Unit> of(units.size());
+    Unit none;  // of what no unit holds
+    const auto at = [&](double us) -> Unit& {
+      const auto next = std::upper_bound(units.begin(), units.end(), us,
+                                         [&](double time, const analysis::FoundStep& unit) {
+                                           return time < recorded.Micros(unit.host.start);
+                                         });
+      return next == units.begin() ? none : of[static_cast<std::size_t>(next - units.begin()) - 1];
+    };
+    for (const analysis::GpuWork& work : recorded.works) {
+      if (work.call == analysis::kNoPlace) continue;
+      const double launch = recorded.calls[work.call].begin;
+      Unit& unit = at(launch);
+      unit.launches = unit.works == 0 ? launch : std::min(unit.launches, launch);
+      unit.done = std::max(unit.done, work.end);
+      ++unit.works;
+    }
+    using Role = analysis::CallRole;
+    for (const analysis::HostCall& call : recorded.calls) {
+      if (call.role == Role::kDeviceWait || call.role == Role::kStreamWait ||
+          call.role == Role::kEventWait)
+        at(call.begin).waits = true;
+    }
+    for (const std::int64_t ns : wait_frames_)
+      at(recorded.Micros(ns)).waits = true;
+    std::erase_if(of, [](const Unit& unit) { return unit.works == 0; });
+    std::size_t apart = 0;
+    for (std::size_t i = 1; i < of.size(); ++i)
+      apart += of[i].launches >= of[i - 1].done ? 1U : 0U;
+    const auto waits = static_cast<std::size_t>(std::ranges::count_if(of, &Unit::waits));
+    return !of.empty() && 2 * waits > of.size() && 2 * apart >= of.size() - 1;
   }
 
   // Where the GPU may set the pace without the profiler, or other ranks, which it slows as well,
@@ -197,6 +244,7 @@ class GroundMaker {
     out_.quick = simulation_.Given(std::move(quick));
   }
 
+  const std::vector<std::int64_t> wait_frames_;
   const analysis::Simulation& simulation_;
   const analysis::TimeFrames& frames_;
   const StepBase base_;  // how often its work repeats changes no time
@@ -206,6 +254,21 @@ class GroundMaker {
   analysis::GivenChanges given_;  // savings are beyond these
   WallGround out_;
 };
+
+std::vector<std::int64_t> WaitFrames(const trace::EventStore& events) {
+  trace::ByName<bool> waits(events, [](std::string_view name) {
+    return analysis::IsGpuWaitFrame(name) ||
+           name.find("BlockHostUntilReady") != std::string_view::npos;
+  });
+  std::vector<std::int64_t> begins;
+  for (trace::EventIndex e = 0; e < events.size(); ++e) {
+    const trace::EventKind kind = events[e].kind;
+    const bool named =
+        kind == trace::EventKind::kPythonFunction || kind == trace::EventKind::kCpuOp;
+    if (named && waits.Of(e)) begins.push_back(events[e].ts_ns);
+  }
+  return begins;
+}
 
 Result<WallGround> MakeGround(const session::LoadedTrace& trace, const Job& job) {
   JV_ASSIGN(const auto host, session::HostOf(trace, job));
@@ -232,7 +295,8 @@ Result<WallGround> MakeGround(const session::LoadedTrace& trace, const Job& job)
   }
   share.artefact = analysis::FramePauses(*profiling);
   share.first_calls = first_calls->intervals;
-  return GroundMaker(*simulation, frames->frames, std::move(share), job).Run();
+  return GroundMaker(*simulation, frames->frames, std::move(share), WaitFrames(trace.events()), job)
+      .Run();
 }
 
 }  // namespace

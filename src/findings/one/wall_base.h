@@ -30,6 +30,9 @@ struct WallBase {
   double host_floor_ms = 0;   // if GPU work took no time
   double gpu_floor_ms = 0;    // if the host took none
   double gpu_own_ms = 0;      // the GPU's work but communication that nothing hides
+  // In each unit the host waits for the GPU, and nothing of the next is launched before: more work
+  // for the GPU makes the unit as much longer.
+  bool in_turns = false;
   double replay_error_percent = 0;
   double matched_waits_percent = 0;
   double opaque_percent = 0;
