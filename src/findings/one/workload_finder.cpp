@@ -12,6 +12,7 @@
 #include "findings/one/workload_machine.h"
 #include "findings/one/workload_model.h"
 #include "findings/one/workload_phase.h"
+#include "findings/one/workload_scopes.h"
 #include "findings/one/workload_sizes.h"
 #include "trace/recorded_setting.h"
 
@@ -55,6 +56,7 @@ Workload FindWorkload(const session::LoadedTrace& trace,
   WorkloadSizes sizes = FindWorkloadSizes(facts);
   Workload workload;
   TellModel(facts, &sizes, &workload);
+  TellScopes(facts, &workload);
   TellKernels(facts, &workload);
   TellFragment(facts, &workload);
   TellPhase(facts, sizes, &workload);
