@@ -137,6 +137,31 @@ TEST_CASE("an encoder with attention stays a transformer whatever small recurren
   CHECK(FamilyOf(script).starts_with("transformer"));
 }
 
+TEST_CASE("attention and products alone are no transformer; its other parts, or many layers, are") {
+  const auto family = [](int layers, std::string_view more, std::string_view kernel = "k") {
+    Script script;
+    for (int layer = 0; layer < layers; ++layer) {
+      script.Op("aten::_scaled_dot_product_flash_attention", "attn_fwd", 50,
+                "[[2,8,512,64],[2,8,512,64],[2,8,512,64],[],[]]", kBf16, 5,
+                R"(,"Concrete Inputs":["","","","0.","True","False",""])");
+      script.Op("aten::mm", "gemm", 120, "[[1024,512],[512,2048]]");
+    }
+    if (!more.empty()) script.Op(more, kernel, 10, "[[1024,2048]]", kBf16, 1);
+    script.text().Annotation("ProfilerStep#1", 0, 1000);
+    return Analyze(script.text()).analysis.workload[WorkloadPart::kFamily];
+  };
+  CHECK(family(2, "").value == "causal attention and GEMMs");
+  CHECK(family(2, "").evidence.front() == "attention ops, and no norm, MLP or embedding");
+  CHECK(family(2, "aten::add").value == "causal attention and GEMMs");
+  CHECK(family(2, "aten::gelu").value == "decoder-only transformer");
+  CHECK(family(2, "aten::layer_norm").value == "decoder-only transformer");
+  CHECK(family(6, "").value == "decoder-only transformer");
+  // What is compiled may hold them under no name.
+  const WorkloadField compiled = family(2, "my::compiled", "triton_red_fused_3");
+  CHECK(compiled.value == "causal attention and GEMMs");
+  CHECK(compiled.evidence.front().find("compiled kernels") != std::string::npos);
+}
+
 // A layer of messages over 9000 edges of 1000 nodes; backward, too.
 void AddMessages(Script* script, int edges = 9000, int nodes = 1000, bool backward = true) {
   const std::string wide = fmt::format("[{},64]", edges), narrow = fmt::format("[{},64]", nodes);

@@ -177,6 +177,7 @@ TEST_CASE("attention that is not causal makes no decoder") {
             "[[2,8,512,64],[2,8,512,64],[2,8,512,64],[],[]]", kBf16, 5,
             R"(,"Concrete Inputs":["","","","0.","False","False",""])");
   script.Op("aten::mm", "gemm", 120, "[[1024,512],[512,2048]]");
+  script.Op("aten::gelu", "gelu_kernel", 10, "[[1024,2048]]", kBf16, 1);
   const Analyzed one = Analyze(script.text());
   CHECK(Of(one, WorkloadPart::kFamily) == "transformer (attention not causal)");
   CHECK(Of(one, WorkloadPart::kPhase) == "forward only (inference)");

@@ -10,6 +10,7 @@
 #include "findings/one/model_families.h"
 #include "findings/one/workload_graph_network.h"
 #include "findings/one/workload_recurrent.h"
+#include "findings/one/workload_scopes.h"
 #include "findings/one/workload_tables.h"
 #include "findings/one/workload_unet.h"
 
@@ -86,6 +87,7 @@ std::string FamilyTeller::TransformerFamily(std::string* why) const {
   }
   const ImageSizes* image = sizes_.image ? &*sizes_.image : nullptr;
   if (image != nullptr && image->patch > 0 && sizes_.hidden) return VisionFamily(why);
+  if (!HasTransformerParts()) return PartsOnly(why);
   const bool looks_both_ways = sizes_.Attention() != nullptr && sizes_.Attention()->fused &&
                                !sizes_.Attention()->causal.value_or(true);
   const bool encoder = MainIs({"bert", "maskedlm", "encoder"}) ||
@@ -104,6 +106,47 @@ std::string FamilyTeller::TransformerFamily(std::string* why) const {
   if (encoder && main_ != nullptr) return experts + "transformer encoder";
   return experts + (looks_both_ways ? "transformer (attention not causal)" : "transformer") +
          PartsText();
+}
+
+// What a transformer has beside attention and products: a norm, an MLP, an embedding, a head, or as
+// many layers as nothing else has.
+bool FamilyTeller::HasTransformerParts() const {
+  constexpr std::uint64_t kLayersLeast = 4;
+  if (main_ != nullptr || sizes_.vocabulary || sizes_.has_experts || KeepsCache()) return true;
+  if (Time(Kind::kNorm) > 0 || Time(Kind::kMoe) > 0) return true;
+  const auto parts = {"layer_norm",   "layernorm", "rms_norm",    "rmsnorm",       "rsqrt",
+                      "gelu",         "silu",      "swiglu",      "mlp",           "ffn",
+                      "feed_forward", "embedding", "transformer", "decoder_layer", "encoder_layer"};
+  const auto named = [&](std::string_view name) {
+    // The library of this name has attention alone, too.
+    return !ContainsNoCase(name, "transformer_engine") &&
+           std::any_of(parts.begin(), parts.end(),
+                       [&](std::string_view part) { return ContainsNoCase(name, part); });
+  };
+  for (const auto* all : {&facts_.kernels, &facts_.ops, &facts_.annotations}) {
+    if (std::ranges::any_of(*all, [&](const NamedWork& one) { return named(one.name); }))
+      return true;
+  }
+  if (std::ranges::any_of(ScopesOfWork(facts_), named)) return true;
+  std::uint64_t kernels = 0, calls = 0;
+  for (const NamedWork& one : facts_.kernels)
+    kernels = std::max(kernels, one.kind == ledger::WorkKind::kAttention ? one.count : 0);
+  for (const AttentionSizes& one : sizes_.attentions)
+    calls += one.calls;
+  return std::max({kernels, calls, Ops({"aten::_softmax"}).count}) >= kLayersLeast * passes_;
+}
+
+// Of attention without them.
+std::string FamilyTeller::PartsOnly(std::string* why) const {
+  const bool compiled =
+      std::any_of(facts_.kernels.begin(), facts_.kernels.end(), [](const NamedWork& one) {
+        return one.name.starts_with("triton_") || ContainsNoCase(one.name, "fusion");
+      });
+  *why = compiled ? "attention ops; norms and MLPs, if there are any, do not show in the names of "
+                    "compiled kernels"
+                  : "attention ops, and no norm, MLP or embedding";
+  return fmt::format("{}attention{}", Causal() ? "causal " : "",
+                     Time(Kind::kGemm) > 0 ? " and GEMMs" : "");
 }
 
 // What generated kernels are named after, where no module tells more.

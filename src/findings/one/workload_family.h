@@ -55,6 +55,8 @@ class FamilyTeller {
   bool LooksLikeAttention() const;
   std::string TransformerFamily(std::string* why) const;
   std::string PartsText() const;
+  bool HasTransformerParts() const;
+  std::string PartsOnly(std::string* why) const;
   std::string VisionFamily(std::string* why) const;
   const ShapedOperation* SingleOp() const;
 

@@ -56,6 +56,13 @@ bool IsBuildingBlock(const ModulePlace& place) {
          std::find(std::begin(kBlocks), std::end(kBlocks), place.name) != std::end(kBlocks);
 }
 
+// XLA numbers the calls of one op: "te_fused_attn_forward_ffi.15".
+std::string_view CalledName(std::string_view op) {
+  const std::size_t end = op.find_last_not_of("0123456789");
+  return end != std::string_view::npos && end + 1 < op.size() && op[end] == '.' ? op.substr(0, end)
+                                                                                : op;
+}
+
 class ModelTeller {
  public:
   ModelTeller(const WorkloadFacts& facts, const WorkloadSizes& sizes, Workload* out)
@@ -268,7 +275,7 @@ class ModelTeller {
     const bool stages = StagesOf(sizes_.attentions, main).has_value();
     std::uint64_t calls = 0;
     for (const AttentionSizes& one : sizes_.attentions) {
-      const bool alike = one.head == main.head && one.op == main.op;
+      const bool alike = one.head == main.head && CalledName(one.op) == CalledName(main.op);
       if (alike && (stages || one.heads == main.heads)) calls += one.calls;
     }
     return calls % passes_ == 0 ? calls : main.calls;
