@@ -9,6 +9,7 @@
 #include "analysis/host/runtime_calls.h"
 #include "analysis/tables/summary.h"
 #include "base/text.h"
+#include "findings/one/argument_sharding.h"
 #include "findings/one/autocast_weights.h"
 #include "findings/one/constant_projections.h"
 #include "findings/one/estimates.h"
@@ -61,6 +62,7 @@ class TraceStructures {
     FindPassesInTurn(calls_, context_, &out_);
     FindEvaluationPasses(calls_, context_, &out_);
     FindLoaderTransforms(calls_, context_, &out_);
+    FindArgumentSharding(calls_, context_, &out_);
     FindLibraryResults(calls_, context_, &out_);
     FindFewQueryAttention(calls_, context_, &out_);
     FindConstantProjections(calls_, context_, &out_);
