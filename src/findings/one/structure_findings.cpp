@@ -31,6 +31,7 @@
 #include "findings/one/structure_maker.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
+#include "findings/one/triton_products.h"
 #include "trace/by_name.h"
 #include "trace/json_text.h"
 
@@ -67,6 +68,7 @@ class TraceStructures {
     FindFewQueryAttention(calls_, context_, &out_);
     FindConstantProjections(calls_, context_, &out_);
     FindSparseProducts(calls_, &categories_, &out_);
+    FindTritonProducts(calls_, context_, &categories_, &out_);
     FindVocabularyLoss(calls_, &categories_, &out_);
     FindRepeatedWork(calls_, context_, &out_);
     FindEqualCopies(calls_, context_, &out_);
