@@ -41,6 +41,33 @@ def process(pid, devices, kernel_us, steps=6, ops=10):
     return events
 
 
+ALL_REDUCE = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"
+
+
+def launched(pid, device, ts, correlation, name, dur, start, category="kernel", **args):
+    return [event("cuda_runtime", "cudaLaunchKernel", pid, pid, ts, 10, correlation=correlation),
+            event(category, name, device, 7, start, dur, correlation=correlation, device=device,
+                  stream=7, **args)]
+
+
+def uploads(pid, device, sizes, more=()):
+    """A process that uploads buffers of these sizes (MB) in each of three steps, each for 1 ms, and
+    multiplies for 100 us."""
+    events = []
+    for step in range(3):
+        at = step * (len(sizes) * 1200 + 1000)
+        events.append(event("user_annotation", f"ProfilerStep#{step}", pid, pid, at,
+                            len(sizes) * 1200 + 900))
+        for i, size in enumerate(sizes):
+            ts, number = at + 1200 * i, 1000 * pid + 100 * step + 2 * i
+            events += launched(pid, device, ts, number, "Memcpy HtoD (Pinned -> Device)", 1000, ts + 20,
+                               "gpu_memcpy", bytes=size * 1_000_000)
+            events += launched(pid, device, ts + 20, number + 1, "gemm", 100, ts + 1040)
+        for name in more:
+            events += launched(pid, device, at + 40, 1000 * pid + 900 + step, name, 50, at + 1150)
+    return events
+
+
 class FileRanksTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -102,6 +129,33 @@ class FileRanksTest(unittest.TestCase):
         text = self.analysis(self.trace(process(200, [0, 1], 300)))
         self.assertNotIn("All figures are of rank", text)
         self.assertIn("GPU work of 2 devices is in one file", text)
+
+    def test_gpus_of_one_process_with_collectives_are_ranks_of_the_file(self):
+        def shared(*with_collective):
+            events = process(200, [0, 1], 300)
+            for step in range(6):
+                for device in with_collective:
+                    events += launched(200, device, 10000 * step + 9000 + 20 * device,
+                                       900000 + 10 * step + device, ALL_REDUCE, 500, 10000 * step + 9100)
+            return self.analysis(self.trace(events))
+        text = shared(0, 1)
+        self.assertIn("All figures are of GPU 0 of the GPUs 0 and 1 in this file", text)
+        self.assertNotIn("one rank of several", text)
+        self.assertIn("'jarvis collectives' on this same file splits waiting from transfer", text)
+        # What the other GPU got was launched by the same host.
+        self.assertNotIn("no kernel in the recording", text)
+        self.assertNotIn("All figures are of GPU", shared(0))
+
+    def test_what_each_gpu_uploads_alike_can_be_shared(self):
+        def advises(one, other, more=()):
+            self.analysis(self.trace(uploads(200, 0, one, more), uploads(201, 1, other, more)))
+            report = (self.folder / "out/standalone_analysis_fair.md").read_text()
+            return "gather the rest from the others" in report
+        weights = [4 + 3 * (i % 5) for i in range(12)]
+        self.assertTrue(advises(weights, weights))
+        self.assertFalse(advises(weights, weights[::-1]))
+        self.assertFalse(advises(weights[:2], weights[:2]))  # a batch
+        self.assertFalse(advises(weights, weights, [ALL_REDUCE]))  # parts of sharded weights
 
     def test_ranks_of_two_gpus_each_keep_both(self):
         trace = self.trace(process(200, [0, 1], 300), process(201, [2, 3], 500))
