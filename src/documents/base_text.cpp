@@ -77,6 +77,17 @@ bool OnlyRecordingBinds(const findings::Analysis& analysis) {
       analysis.quality, [](const findings::Quality& quality) { return quality.gpu_binds_without; });
 }
 
+// Where the host sets the pace and less of it is recorded than the GPU works: what the GPU waits
+// for outside of what is recorded. 0: nothing to tell.
+double OutsideOpsMs(const findings::Analysis& analysis) {
+  const double all = analysis.base.total_ms;
+  const double host = std::min(MillisOf(analysis.frames->books.host.alone_ns), all);
+  const double gpu = MillisOf(analysis.base.balance.busy_ns());
+  const bool binds = analysis.bound.kind == ledger::BoundKind::kHost && host < gpu;
+  if (!binds || OnlyRecordingBinds(analysis)) return 0;
+  return std::max(0.0, analysis.bound.host_work / 100 * all - host);
+}
+
 // The same in a sentence, with the host's own work and the GPU's as the books have them.
 std::string BoundSentence(const findings::Analysis& analysis) {
   if (analysis.bound.kind == ledger::BoundKind::kUnknown) return "";
@@ -86,9 +97,11 @@ std::string BoundSentence(const findings::Analysis& analysis) {
   const double gpu = std::min(MillisOf(analysis.base.balance.busy_ns()), all);
   const auto each = [&](double ms) { return EachMs(analysis, ms); };
   const MostAlone alone = MostSavedAlone(analysis, host, gpu);
+  const double outside = OutsideOpsMs(analysis);
   return Say(BoundOf(analysis, host, gpu),
              {{"recording", OnlyRecordingBinds(analysis)},
               {"host", each(host)},
+              {"outside", outside > 0 ? each(outside) : std::string()},
               {"gpu", each(gpu)},
               {"kernels_save", each(alone.gpu_ms)},
               {"host_saves", each(alone.host_ms)},
@@ -379,6 +392,10 @@ void AddHostRows(const findings::Analysis& analysis, double busy, MarkdownTable*
   const double all = analysis.base.total_ms;
   const double host = std::min(MillisOf(analysis.frames->books.host.alone_ns), all);
   table->Row({Say(phrases::base::kToldHost), EachMs(analysis, host), BaseShare(analysis, host)});
+  if (const double outside = OutsideOpsMs(analysis); outside > 0) {
+    table->Row({Say(phrases::base::kToldOutsideOps), EachMs(analysis, outside),
+                BaseShare(analysis, outside)});
+  }
   const MostAlone alone = MostSavedAlone(analysis, host, busy);
   table->Row({Say(phrases::base::kToldKernelsSave), EachMs(analysis, alone.gpu_ms),
               BaseShare(analysis, alone.gpu_ms)});

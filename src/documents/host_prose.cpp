@@ -484,8 +484,11 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
 std::string BatchText(const findings::Analysis& analysis, const BatchGain& gain) {
   const std::string_view unit = analysis.base.unit;
   if (!gain.longer) return fmt::format("each {} takes about as long", unit);
-  return fmt::format("with {:.0f} times the batch each {} takes about {} instead of {}", gain.times,
-                     unit, Ms(gain.step_ms), EachMs(analysis, analysis.base.total_ms));
+  const findings::WallBase& wall = analysis.wall;
+  const double now_ms = wall.of_unrecorded ? wall.wall_ms : analysis.base.total_ms;
+  return fmt::format("with {:.0f} times the batch each {} takes about {} instead of {}{}",
+                     gain.times, unit, Ms(gain.step_ms), EachMs(analysis, now_ms),
+                     wall.of_unrecorded ? ", both without profiler overhead" : "");
 }
 
 std::optional<BatchGain> BatchGainOf(const findings::Analysis& analysis) {
@@ -509,7 +512,8 @@ std::optional<BatchGain> BatchGainOf(const findings::Analysis& analysis) {
   BatchGain gain;
   gain.times = std::round(host_ms / wall.gpu_floor_ms);
   gain.longer = wall.in_turns;
-  const double step_ms = analysis.base.Each(analysis.base.total_ms);
+  const double step_ms =
+      analysis.base.Each(wall.of_unrecorded ? wall.wall_ms : analysis.base.total_ms);
   gain.step_ms = step_ms + (wall.in_turns ? (gain.times - 1) * analysis.base.Each(busy_ms) : 0);
   gain.throughput = gain.times * step_ms / gain.step_ms;
   return gain;
