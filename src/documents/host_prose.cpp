@@ -61,7 +61,7 @@ std::string SectionName(const findings::Analysis& analysis, const HostCause& cau
   if (whole) return PlaceName(cause.places.front().name);
   if (most) {
     // Of the idle time that is told beside it, not of the steps left out.
-    const double of_idle = std::min(1.0, IdleMs(analysis, cause) / cause.total_ms);
+    const double of_idle = cause.late ? 1 : std::min(1.0, IdleMs(analysis, cause) / cause.total_ms);
     return fmt::format("{} ({} of it in {})",
                        around.empty() ? std::string(cause.loading ? "Data loading" : "Host work")
                                       : Code(around, kNameMax),
@@ -128,7 +128,7 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
     text += fmt::format(
         "; for {} nothing is recorded: Python or C without recorded stacks, a sleep, or another "
         "process",
-        EachMs(analysis, cause.nothing_ms));
+        EachMs(analysis, NothingMs(analysis, cause)));
   }
   if (cause.after_copy_back || cause.before_copy_in) {
     text += fmt::format(
@@ -410,6 +410,11 @@ std::string FirstCallsInsight(const findings::Analysis& analysis,
 }
 
 }  // namespace
+
+double NothingMs(const findings::Analysis& analysis, const HostCause& cause) {
+  if (cause.total_ms <= 0) return 0;
+  return std::min(1.0, IdleMs(analysis, cause) / cause.total_ms) * cause.nothing_ms;
+}
 
 std::string HostTitle(const findings::Analysis& analysis, const findings::Finding& finding) {
   const HostCause& cause = *finding.host;

@@ -10,6 +10,8 @@ namespace jarvis::documents {
 
 // REQUIRES: finding.host != nullptr.
 std::string HostTitle(const findings::Analysis& analysis, const findings::Finding& finding);
+// Of a section: for how much of its idle time nothing was recorded, milliseconds of all units.
+double NothingMs(const findings::Analysis& analysis, const findings::HostCause& cause);
 std::string HostInsight(const findings::Analysis& analysis, const findings::Finding& finding);
 
 // What a larger batch gives, whose GPU work takes as long as the host: `times` as much work. Where

@@ -58,7 +58,8 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
   }
   if (cause.period_ms) table->Row({"Repeats every", Ms(*cause.period_ms)});
   if (cause.nothing_ms > 0)
-    table->Row({"Of it without any recorded event", MsAndEach(analysis, cause.nothing_ms)});
+    table->Row(
+        {"Of it without any recorded event", MsAndEach(analysis, NothingMs(analysis, cause))});
   if (cause.kernel_us > 0) {
     table->Row({"Launch to launch", ThreeDigits(cause.launch_us) + " µs"});
     table->Row({"Median kernel", ThreeDigits(cause.kernel_us) + " µs"});

@@ -323,14 +323,9 @@ std::string FusionInsight(const findings::Analysis& analysis, const findings::Fi
                      Calls(candidate->instances, "instances"), TimeText(analysis, finding));
 }
 
-// How long the host stands in the calls of copies, where that is longer than the copies take.
 std::string CallsText(const findings::Analysis& analysis, const findings::Finding& finding) {
-  if (finding.patterns.empty()) return "";
-  const std::vector<findings::Fact>& facts = finding.patterns.front().facts;
-  const auto fact = std::ranges::find(facts, "calls_ms", &findings::Fact::key);
-  const double* const ms = fact == facts.end() ? nullptr : std::get_if<double>(&fact->value);
-  if (ms == nullptr || *ms <= finding.OwnMs()) return "";
-  return fmt::format("; the host stands in their calls for {}", EachMs(analysis, *ms));
+  const auto ms = CopyCallsMs(finding);
+  return ms ? fmt::format("; the host stands in their calls for {}", EachMs(analysis, *ms)) : "";
 }
 
 std::string SystemInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
@@ -574,6 +569,14 @@ FindingText TextOf(const findings::Analysis& analysis, const findings::Finding& 
   if (found->second.count("action") == 0 && text.chosen != '\0')
     text.action = text.chosen == 'A' ? text.path_a : text.path_b;
   return text;
+}
+
+std::optional<double> CopyCallsMs(const findings::Finding& finding) {
+  if (finding.patterns.empty()) return std::nullopt;
+  const std::vector<findings::Fact>& facts = finding.patterns.front().facts;
+  const auto fact = std::ranges::find(facts, "calls_ms", &findings::Fact::key);
+  if (fact == facts.end()) return std::nullopt;
+  return std::get<double>(fact->value);
 }
 
 }  // namespace jarvis::documents

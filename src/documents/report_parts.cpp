@@ -16,6 +16,7 @@
 #include "documents/impact_text.h"
 #include "documents/lever_table.h"
 #include "documents/markdown_text.h"
+#include "documents/prose.h"
 #include "documents/remedy_text.h"
 #include "documents/saving_base.h"
 #include "documents/time_parts.h"
@@ -298,6 +299,7 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
     add("At most",
         fmt::format("{} ({})", EachMs(analysis, bound_ms), SavingShare(analysis, bound_ms)));
   }
+  if (const auto ms = CopyCallsMs(finding)) add("Host time in their calls", EachMs(analysis, *ms));
   if (best != nullptr && finding.one_off)
     add(IsPaidOnce(finding) ? "Costs once per process" : "Saves once", Ms(OnceMs(finding)));
   if (best != nullptr && !finding.one_off) {
@@ -322,7 +324,7 @@ std::string HostTable(const findings::Analysis& analysis, const findings::Findin
   row("Host time", cause.total_ms);
   row("GPU idle", IdleMs(analysis, cause));
   row("GPU time of what the checks compute", cause.gpu_ms);
-  row("Without any recorded event", cause.nothing_ms);
+  row("Without any recorded event", NothingMs(analysis, cause));
   if (cause.ramp) row("Idle at the start of the GPU work", cause.early_ms);
   if (cause.ramp && cause.until_ms > 0)
     table.Row({"The last of that ends at", Ms(cause.until_ms), std::string(kAbsentText)});

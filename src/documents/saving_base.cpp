@@ -46,7 +46,9 @@ std::string RangeShare(const findings::Analysis& analysis, const findings::Range
   const double low = share(ms.low, of.low, of.low);
   const double high = share(ms.high, of.high, of.high - left_ms);
   if (!low_end) return Pct(high);
-  const std::string least = Pct(std::min(low, high)), most = Pct(std::max(low, high));
+  // Bases differ by end: the share of the middle, where it is told, may lie outside of both.
+  const double mid = Expected(analysis, ms).empty() ? low : share(ms.mid, of.mid, of.mid - left_ms);
+  const std::string least = Pct(std::min({low, mid, high})), most = Pct(std::max({low, mid, high}));
   return least == most ? most : least + " to " + most;
 }
 

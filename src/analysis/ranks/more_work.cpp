@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kEarlierMax = 16;
 // ... nor is it looked for beyond so many of any.
 constexpr std::size_t kEarlierLookedAt = 128;
+// Of what seems to be more before each collective, so much is more in all: then none of it moved.
+constexpr double kBacked = 0.6;
 
 std::int64_t UpperMedianOrZero(std::vector<std::int64_t> values) {
   return values.empty() ? 0 : UpperMedian(std::move(values));
@@ -34,6 +36,22 @@ MoreWork::MoreWork(const RankSet& set, const JointTimeline& joint) : set_(set), 
       }
       made.push_back(of);
     }
+  }
+  Back(so_far);
+}
+
+void MoreWork::Back(const std::vector<Sums>& all) {
+  std::vector<std::int64_t> seen(all.size());
+  for (const JointCollective& one : joint_.collectives)
+    seen[one.parts[one.last].rank] += std::max<std::int64_t>(0, OfOneCall(one));
+  backed_.resize(all.size());
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    std::vector<std::int64_t> others;
+    for (std::size_t other = 0; other < all.size(); ++other)
+      if (other != rank) others.push_back(all[other].work_ns);
+    const std::int64_t more = all[rank].work_ns - UpperMedianOrZero(std::move(others));
+    backed_[rank] =
+        seen[rank] > 0 && static_cast<double>(more) >= kBacked * static_cast<double>(seen[rank]);
   }
 }
 
@@ -83,7 +101,9 @@ MoreWork::Surplus MoreWork::Since(std::size_t earlier, std::size_t which) const 
 }
 
 WorkSurplus MoreWork::Before(std::size_t which) const {
-  const std::int64_t seen = OfOneCall(joint_.collectives[which]);
+  const JointCollective& one = joint_.collectives[which];
+  const std::int64_t seen = OfOneCall(one);
+  if (backed_[one.parts[one.last].rank]) return {seen, 0};
   std::int64_t more = seen;
   std::size_t looked_at = 0;
   for (std::size_t earlier = which, taken = 0; earlier > 0 && more > 0 && taken < kEarlierMax;) {

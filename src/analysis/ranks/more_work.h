@@ -37,6 +37,8 @@ class MoreWork {
     std::int64_t more_ns = 0;    // the last rank's work over the others' median
     std::int64_t beside_ns = 0;  // the median of what the others did beside calls
   };
+  // Which ranks have about as much more in all as before each collective together.
+  void Back(const std::vector<Sums>& all);
   std::int64_t OfOneCall(const JointCollective& one) const;
   bool SameRanks(std::size_t one, std::size_t other) const;
   Surplus Since(std::size_t earlier, std::size_t which) const;
@@ -44,6 +46,7 @@ class MoreWork {
   const RankSet& set_;
   const JointTimeline& joint_;
   std::vector<std::vector<Sums>> sums_;  // by collective and part
+  std::vector<bool> backed_;             // by rank; see Back
 };
 
 }  // namespace jarvis::analysis

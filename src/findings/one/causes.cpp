@@ -265,9 +265,16 @@ class CauseFinder {
     std::string sizes;
     std::string padded;
     std::set<double> seen;
+    // Rows of operands are as long as N and K. How many rows there are aligns nothing, unless an
+    // operand is transposed: then neither of the two is at fault.
+    const auto off = [&](const char* key) {
+      const double size = Number(*o, key).value_or(0);
+      return size > unit && std::fmod(size, unit) != 0;
+    };
+    const bool rows = !off("N") && !off("K");
     for (const char* key : {"M", "N", "K"}) {
       const double size = Number(*o, key).value_or(0);
-      if (size <= unit || std::fmod(size, unit) == 0 || !seen.insert(size).second) continue;
+      if (!off(key) || (*key == 'M' && !rows) || !seen.insert(size).second) continue;
       sizes += fmt::format("{}{:.0f}", sizes.empty() ? "" : ", ", size);
       padded += fmt::format("{}{:.0f}", padded.empty() ? "" : ", ", std::ceil(size / unit) * unit);
     }

@@ -111,7 +111,10 @@ class CpuFindingMaker {
     const double rate = one.bytes / one.union_ms / 1e3;  // MB/s
     const bool differ = one.most_bytes >= kSizesDiffer * one.least_bytes;
     const bool alike = one.large_ms <= kTimesAlike * one.small_ms;
-    if (!differ || !alike) return fmt::format("that is {} MB/s", ThreeDigits(rate));
+    // Those that run at the same time wait for each other: equal times tell nothing then.
+    constexpr double kAtOnce = 1.2;
+    const bool at_once = static_cast<double>(one.count) * one.least_ms > kAtOnce * one.union_ms;
+    if (!differ || !alike || at_once) return fmt::format("that is {} MB/s", ThreeDigits(rate));
     return fmt::format(
         "the largest has {} times the bytes of the smallest and takes about as long "
         "({} MB/s in all), so latency or a late rank sets the time, not bandwidth",

@@ -298,30 +298,19 @@ class HostFindingMaker {
         out_.begin(), out_.end(), [](const Finding& finding) { return finding.host->loading; });
     for (const HostOnlyWork& work : works_) {
       const IntervalSet<std::int64_t> spans = SteadySpans(work);
-      HostCause cause;
-      cause.total_ms = MillisOf(Length(spans));
-      if (cause.total_ms < limits::kSectionAlone / 100 * e_.base_ms || !work.named) continue;
+      const double least_ms = limits::kSectionAlone / 100 * e_.base_ms;
+      if (!work.named || MillisOf(Length(spans)) < least_ms) continue;
       // Where the GPU is idle meanwhile it is not late: sections tell of that.
       if (2 * work.beside_gpu_ns < Length(work.spans)) continue;
       if (work.loading && loading_told) continue;
-      cause.late = true;
-      cause.loading = work.loading;
-      cause.count = spans.size();
-      std::vector<double> lengths;
-      for (const auto& span : spans)
-        lengths.push_back(MillisOf(span.end - span.start));
-      const auto [shortest, longest] = std::minmax_element(lengths.begin(), lengths.end());
-      cause.shortest_ms = *shortest;
-      cause.longest_ms = *longest;
-      cause.each_ms = UpperMedian(std::move(lengths));
-      if (!work.loading) cause.places.push_back({work.name, "", "", cause.count, cause.total_ms});
+      HostCause cause = CauseOfLate(work, spans);
       cause.idle_ms = std::min(cause.total_ms, ledger_.total_ms);
-      cause.moved_ms = cause.total_ms;
-      cause.changes = {analysis::ScaleHost{StretchesOf(spans), 0}};
       if (work.loading) cause.left_ms = kHandOverLeft * cause.moved_ms;
       if (!Matters(cause.idle_ms)) continue;
-      std::vector<Advice> advice =
-          AdviceForHostSection(e_.context, {{work.name}, work.loading, false});
+      HostSectionNames section{{}, work.loading, false};
+      for (const SectionWork& inside : work.inside)
+        section.names.push_back(inside.name);
+      std::vector<Advice> advice = AdviceForHostSection(e_.context, section);
       Add(work.loading ? "data_loading" : "host_section",
           work.loading ? Pattern::kDataLoading : Pattern::kHostSection, std::move(advice),
           std::move(cause));
@@ -360,6 +349,8 @@ class HostFindingMaker {
       if (cause.places.size() == kHostPlacesMax) break;
       const auto& flushes = stops_.flushes;  // told by a rule of their own
       if (std::binary_search(flushes.begin(), flushes.end(), call.call)) continue;
+      const double own_ms = analysis::MsInside(e_.profiling.artefact, call.begin_ns, call.end_ns);
+      if (2 * own_ms > call.ms()) continue;  // the profiler's
       HostPlace place;
       place.name = e_.trace.events().name(call.call);
       if (call.op != trace::kNoEvent) place.code = e_.trace.events().name(call.op);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <unordered_map>
 #include <utility>
 
 #include "analysis/host/host_names.h"
+#include "base/median.h"
 
 namespace jarvis::findings {
 namespace {
@@ -29,6 +31,7 @@ class HostOnlyFinder {
       return trace::IsLaunchCall(events_[e].kind) || !tree_.GpuOf(e).empty();
     });
     std::map<std::string, HostOnlyWork> works;
+    std::unordered_map<const HostOnlyWork*, SelfTimes> self;
     for (const EventIndex e : tree_.preorder()) {
       if (calls[tree_.position(e)] || events_[e].dur_ns < kHostOnlyLeastNs) continue;
       const EventIndex parent = tree_.parent(e);
@@ -40,6 +43,7 @@ class HostOnlyFinder {
       work.loading = work.loading || names_.Of(e).loader;
       work.spans.push_back({events_[e].ts_ns, events_[e].end_ns()});
       ++work.count;
+      AddSelfTimes(e, &self[&work]);
     }
     IntervalSet<std::int64_t> busy;
     for (const EventIndex e : attribution_.timeline)
@@ -47,6 +51,11 @@ class HostOnlyFinder {
     busy = Union(std::move(busy));
     std::vector<HostOnlyWork> out;
     for (auto& [name, work] : works) {
+      for (auto& [inside, ms] : self[&work])
+        work.inside.push_back({inside, work.count, ms});
+      std::stable_sort(work.inside.begin(), work.inside.end(),
+                       [](const SectionWork& a, const SectionWork& b) { return a.ms > b.ms; });
+      if (work.inside.size() > kSectionWorkMax) work.inside.resize(kSectionWorkMax);
       work.name = name;
       work.spans = Union(std::move(work.spans));
       work.beside_gpu_ns = Length(Intersect(work.spans, busy));
@@ -67,6 +76,17 @@ class HostOnlyFinder {
       starts_.push_back(events_[e].ts_ns);
     }
     std::sort(starts_.begin(), starts_.end());
+  }
+
+  // Milliseconds by name.
+  using SelfTimes = std::map<std::string, double>;
+  void AddSelfTimes(EventIndex outermost, SelfTimes* self) const {
+    for (const EventIndex e : tree_.Subtree(outermost)) {
+      const double ms = static_cast<double>(events_[e].dur_ns) / 1e6;
+      (*self)[WithoutAddress(events_.name(e))] += ms;
+      const EventIndex up = tree_.parent(e);
+      if (e != outermost && up != trace::kNoEvent) (*self)[WithoutAddress(events_.name(up))] -= ms;
+    }
   }
 
   bool SaysWork(EventIndex e) {
@@ -113,6 +133,32 @@ class HostOnlyFinder {
 
 std::vector<HostOnlyWork> FindHostOnlyWork(const session::LoadedTrace& trace) {
   return HostOnlyFinder(trace).Run();
+}
+
+HostCause CauseOfLate(const HostOnlyWork& work, const IntervalSet<std::int64_t>& spans) {
+  HostCause cause;
+  cause.late = true;
+  cause.loading = work.loading;
+  cause.count = spans.size();
+  cause.total_ms = cause.moved_ms = static_cast<double>(Length(spans)) / 1e6;
+  std::vector<double> lengths;
+  std::vector<analysis::HostStretch> stretches;
+  for (const auto& span : spans) {
+    lengths.push_back(static_cast<double>(span.end - span.start) / 1e6);
+    stretches.push_back({analysis::kAllTracks, span.start, span.end});
+  }
+  if (!lengths.empty()) {
+    const auto [shortest, longest] = std::minmax_element(lengths.begin(), lengths.end());
+    cause.shortest_ms = *shortest;
+    cause.longest_ms = *longest;
+    cause.each_ms = UpperMedian(std::move(lengths));
+  }
+  cause.changes = {analysis::ScaleHost{std::move(stretches), 0}};
+  if (work.loading) return cause;
+  cause.work = work.name;
+  for (const SectionWork& inside : work.inside)
+    cause.places.push_back({inside.name, "", "", inside.count, inside.ms});
+  return cause;
 }
 
 std::vector<bool> EventsHolding(const tree::CallTree& tree,

@@ -158,7 +158,7 @@ class SectionFinder {
         // What lies in a mark and in nothing else is not work that was recorded.
         const trace::EventKind kind = finder.events_[innermost].kind;
         if (kind == trace::EventKind::kUserAnnotation || finder.names_.Of(innermost).range) {
-          finder.recorded_[i] -= inside;
+          if (!inside_of.loading) finder.recorded_[i] -= inside;
           continue;
         }
         auto& [ns, count] = finder.self_[i][finder.events_[innermost].name];
@@ -341,7 +341,13 @@ class SectionFinder {
     group.shortest_ms = *std::min_element(lengths.begin(), lengths.end());
     group.longest_ms = *std::max_element(lengths.begin(), lengths.end());
     group.median_ms = UpperMedian(std::move(lengths));
-    if (!periods.empty()) group.period_ms = UpperMedian(std::move(periods));
+    // Distances that differ are between other places, or of another rhythm.
+    constexpr std::size_t kPeriodsMin = 2;
+    constexpr double kEven = 1.25;
+    const bool even = periods.size() >= kPeriodsMin &&
+                      *std::max_element(periods.begin(), periods.end()) <=
+                          kEven * *std::min_element(periods.begin(), periods.end());
+    if (even) group.period_ms = UpperMedian(std::move(periods));
     for (const auto& [name, self] : work) {
       if (self.first > 0) group.work.push_back({name, self.second, Ms(self.first)});
     }

@@ -34,7 +34,7 @@ struct SectionGroup {
   double median_ms = 0;
   double shortest_ms = 0;
   double longest_ms = 0;
-  std::optional<double> period_ms;  // median from begin to begin; absent for a single one
+  std::optional<double> period_ms;  // median from begin to begin; absent: they are not even
   bool loading = false;             // most of it is inside the loader's annotations or code
   std::vector<SectionWork> work;    // the most time first, at most kSectionWorkMax
   bool after_copy_back = false;     // most follow a copy to the host

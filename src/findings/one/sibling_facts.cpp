@@ -5,7 +5,11 @@
 namespace jarvis::findings {
 
 void AddSpread(const Operation& o, std::vector<Fact>* facts) {
-  if (o.kernels.size() != 1 || o.count < 2 || o.max_us < limits::kClockSpread * o.min_us) return;
+  constexpr std::uint64_t kCallsMin = 20;
+  constexpr double kSpread = 0.25;  // of the way from the fastest to the slowest: else one is odd
+  if (o.kernels.size() != 1 || o.count < kCallsMin) return;
+  if (o.max_us < limits::kClockSpread * o.min_us) return;
+  if (o.mean_us - o.min_us < kSpread * (o.max_us - o.min_us)) return;
   facts->push_back(NumberFact("fastest", o.min_us / 1000, "ms"));
   facts->push_back(NumberFact("slowest", o.max_us / 1000, "ms"));
 }

@@ -321,13 +321,15 @@ class WallAsker {
     }
     if (finding->subject == "communication" && !finding->savings_ms) Bound(finding);
     std::optional<WayOut> way = OfPinning(*finding);
-    // The host's time in its calls may be all that pinned memory saves.
-    if (way && finding->subject.starts_with(DirectionText(CopyDirection::kToDevice)))
-      finding->patterns.front().facts.push_back(
-          NumberFact("calls_ms", UploadingMs(simulation_.recorded(), way->changes), "ms"));
     if (!way) way = OfEstimate(*finding);
     if (!way) return std::nullopt;
     const WallSaving saving = AskOfGpu(*way);
+    // What pinned memory saves beyond the copies is what the host stands in their calls for.
+    const bool uploads = finding->subject.starts_with(DirectionText(CopyDirection::kToDevice));
+    if (uploads && saving.ms.high > finding->OwnExclusiveMs()) {
+      finding->patterns.front().facts.push_back(
+          NumberFact("calls_ms", UploadingMs(simulation_.recorded(), way->changes), "ms"));
+    }
     const bool half = Advises(finding->path_a, Advice::kHalveUploads) ||
                       Advises(finding->path_a, Advice::kShareUploads);
     if (HasAction(finding->path_a)) finding->wall_a = half ? Ask(given(), HalfOf(*way)) : saving;
