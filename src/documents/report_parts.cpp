@@ -299,12 +299,10 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
     add("At most",
         fmt::format("{} ({})", EachMs(analysis, bound_ms), SavingShare(analysis, bound_ms)));
   }
-  if (const auto ms = CopyCallsMs(finding)) add("Host time in their calls", EachMs(analysis, *ms));
-  if (best != nullptr && finding.one_off)
-    add(IsPaidOnce(finding) ? "Costs once per process" : "Saves once", Ms(OnceMs(finding)));
-  if (best != nullptr && !finding.one_off) {
-    add("On top of the priorities above", AfterCell(analysis, finding));
-  }
+  if (auto ms = CopyCallsMs(finding)) add("Host time in their calls", EachMs(analysis, *ms));
+  const bool once = best != nullptr && finding.one_off;
+  if (once) add(IsPaidOnce(finding) ? "Costs once per process" : "Saves once", Ms(OnceMs(finding)));
+  if (best != nullptr && !once) add("On top of the priorities above", AfterCell(analysis, finding));
   if (analysis.cpu) {
     for (auto& [title, value] : CpuFigures(finding))
       add(std::move(title), std::move(value));

@@ -38,7 +38,7 @@ struct RankPart {
   // GPU work.
   std::uint64_t host_left_out = 0;
   std::uint64_t gpu_left_out = 0;
-  bool gpu_shared = false;     // another process has work on a GPU of the same number
+  bool gpu_shared = false;  // another process has work on a GPU of the same number
   // All ranks of the file upload buffers of the same sizes in the same order, and none runs a
   // collective: what each of them holds is the same, as far as sizes tell.
   bool equal_uploads = false;

@@ -143,6 +143,7 @@ class Advisor {
       Compile();
       return;
     }
+    if (Has(Pattern::kStridedOperand)) A(Advice::kContiguousInputs, Find(Pattern::kStridedOperand));
     // One kernel of a library or of ATen is a fused normalisation.
     Compile();
   }

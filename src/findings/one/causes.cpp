@@ -6,7 +6,6 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -16,6 +15,7 @@
 #include "findings/one/estimates.h"
 #include "findings/one/few_blocks.h"
 #include "findings/one/grid_blocks.h"
+#include "findings/one/misaligned_sizes.h"
 #include "findings/one/precision_findings.h"
 #include "findings/one/product_kernels.h"
 #include "findings/one/published_rates.h"
@@ -262,22 +262,9 @@ class CauseFinder {
     const std::vector<std::string> types = TypesOf(*o);
     const double bytes = o->efficiency.spec.ends_with("32") ? 4 : 2;
     const double unit = 16 / bytes;
-    std::string sizes;
-    std::string padded;
-    std::set<double> seen;
-    // Rows of operands are as long as N and K. How many rows there are aligns nothing, unless an
-    // operand is transposed: then neither of the two is at fault.
-    const auto off = [&](const char* key) {
-      const double size = Number(*o, key).value_or(0);
-      return size > unit && std::fmod(size, unit) != 0;
-    };
-    const bool rows = !off("N") && !off("K");
-    for (const char* key : {"M", "N", "K"}) {
-      const double size = Number(*o, key).value_or(0);
-      if (!off(key) || (*key == 'M' && !rows) || !seen.insert(size).second) continue;
-      sizes += fmt::format("{}{:.0f}", sizes.empty() ? "" : ", ", size);
-      padded += fmt::format("{}{:.0f}", padded.empty() ? "" : ", ", std::ceil(size / unit) * unit);
-    }
+    const auto [sizes, padded] =
+        MisalignedSizes(Number(*o, "M").value_or(0), Number(*o, "N").value_or(0),
+                        Number(*o, "K").value_or(0), unit);
     if (sizes.empty()) return false;
     const double target =
         std::max(context_.BestAligned(*o), Filled(*o) * context_.LargeGemm(o->efficiency.spec));
@@ -500,6 +487,8 @@ class CauseFinder {
     const Efficiency& e = o->efficiency;
     const std::vector<Shape> shapes = ShapesOf(*o);
     const bool whole = o->classification == "rms" || o->classification == "layer";
+    // Where it copies its input first, its rows are not what it is slow for.
+    if (HasPattern(*o, Pattern::kStridedOperand)) return false;
     if (!whole || shapes.empty() || !e.tb_per_s || !e.peak_tb_per_s || *e.tb_per_s <= 0)
       return false;
     const auto input =

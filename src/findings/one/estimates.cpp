@@ -34,11 +34,6 @@ bool CollectivesOnly(const trace::EventStore& events, const Operation& operation
   });
 }
 
-bool HasPattern(const Operation& operation, Pattern pattern) {
-  return std::any_of(operation.patterns.begin(), operation.patterns.end(),
-                     [&](const PatternHit& hit) { return hit.pattern == pattern; });
-}
-
 bool IsNotable(const Operation& operation) {
   return std::any_of(operation.patterns.begin(), operation.patterns.end(),
                      [](const PatternHit& hit) { return Info(hit.pattern).notable; });

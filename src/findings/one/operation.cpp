@@ -1,5 +1,7 @@
 #include "findings/one/operation.h"
 
+#include <algorithm>
+
 #include "findings/one/enum_text.h"
 #include "findings/one/thresholds.h"
 
@@ -25,6 +27,11 @@ Band BandOf(std::optional<double> efficiency) {
 
 std::string_view BoundSourceText(BoundSource source) {
   return EnumText({"ridge", "intensity_bands", "none"}, source);
+}
+
+bool HasPattern(const Operation& operation, Pattern pattern) {
+  return std::any_of(operation.patterns.begin(), operation.patterns.end(),
+                     [&](const PatternHit& hit) { return hit.pattern == pattern; });
 }
 
 }  // namespace jarvis::findings

@@ -154,6 +154,8 @@ struct Operation {
 // a JSON file. Nobody reads thousands; the tables have all.
 inline constexpr std::size_t kListedMost = 200;
 
+bool HasPattern(const Operation& operation, Pattern pattern);
+
 // A model knows the op, and the recording has no sizes to evaluate it with.
 inline bool LacksShapes(const Operation& operation) {
   return operation.has_model && operation.dims.empty();

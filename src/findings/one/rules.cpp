@@ -35,6 +35,12 @@ bool IsTransposeKernel(std::string_view name) {
                      [&](std::string_view part) { return ContainsNoCase(name, part); });
 }
 
+// PyTorch's copy of a tensor that does not lie as a kernel wants it.
+bool IsCopyKernel(std::string_view name) {
+  return name.find("direct_copy_kernel") != name.npos ||
+         name.find("copy_device_to_device") != name.npos;
+}
+
 bool IsFloating(const std::string& type) {
   const std::string name = ShortType(type);
   return name.starts_with("fp") || name.starts_with("bf");
@@ -297,6 +303,13 @@ class Rules {
       if (!Has(*operation_, part)) continue;
       operation_->classification = name;
       break;
+    }
+    // The op makes its input contiguous before it computes.
+    constexpr double kMuch = 0.25;
+    const double copies_us = KernelTime(&IsCopyKernel);
+    if (copies_us > kMuch * operation_->gpu_us) {
+      Once(Pattern::kStridedOperand,
+           NumberFact("copy_percent", copies_us / operation_->gpu_us * 100, "%"));
     }
     if (operation_->classification != "batch") return;
     std::vector<Fact> facts;

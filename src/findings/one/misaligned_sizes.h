@@ -1,0 +1,18 @@
+// Sizes of a product that rule out the kernels with the widest memory accesses.
+#pragma once
+
+#include <string>
+
+namespace jarvis::findings {
+
+struct PaddedSizes {
+  std::string sizes;   // "141, 30522"; empty: none is misaligned
+  std::string padded;  // "144, 30528"
+};
+
+// Of an M x K by K x N product, in elements; 0: not known. `unit`: elements of one access. Rows of
+// operands are as long as N and K. How many rows there are aligns nothing, unless an operand is
+// transposed: then neither of the two is at fault.
+PaddedSizes MisalignedSizes(double m, double n, double k, double unit);
+
+}  // namespace jarvis::findings
