@@ -167,7 +167,7 @@ std::string SavesSentence(const FixRow& row) {
   if (!row.ways.empty() && !row.ways.front().saves.empty()) return {};
   const bool own = row.alone != kAbsentText, after = row.after != kAbsentText;
   if (!own && !after) return {};
-  if (row.costs) return Capitalised(row.alone) + ".";
+  if (row.costs) return Capitalised(row.alone) + "; each new process pays it.";
   if (row.findings.empty() && own) return Capitalised(row.alone) + "; " + row.after + ".";
   if (!after || !own) return Saves(own ? row.alone : row.after);
   // "up to 3.1 ms" of "up to 3.1 ms (upper bound)": told again only where it is another figure.

@@ -93,6 +93,7 @@ std::string StretchText(const HostCause& cause) {
 }
 
 std::string BetweenText(const HostCause& cause) {
+  if (cause.scattered) return "";
   if (cause.before.empty() && cause.after.empty()) return "";
   if (cause.before.empty()) return ", before the GPU's first work (" + Code(cause.after, 60) + ")";
   if (cause.after.empty()) return ", after the GPU's last work (" + Code(cause.before, 60) + ")";
@@ -114,8 +115,15 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
                   UnitPhrase(analysis), BaseShare(analysis, IdleMs(analysis, cause)));
   if (cause.count > 3) {
     const std::string stretches = EachCalls(analysis, cause.count);
-    text += stretches == "1" ? ", in one stretch" : ", in " + stretches + " stretches";
-    if (stretches != "1") text += " of " + StretchText(cause);
+    const auto units = static_cast<std::uint64_t>(analysis.base.count);
+    // Not one in each: how many there are, of how many. Those of steps left out count as well.
+    if (units > 1 && 10 * cause.count < 9 * units) {
+      text += fmt::format(", in {} stretches of {} within {} {}s", cause.count, StretchText(cause),
+                          units, analysis.base.unit);
+    } else {
+      text += stretches == "1" ? ", in one stretch" : ", in " + stretches + " stretches";
+      if (stretches != "1") text += " of " + StretchText(cause);
+    }
   }
   text += BetweenText(cause);
   const bool regular = cause.period_ms && cause.count > 2 && *cause.period_ms >= cause.longest_ms;

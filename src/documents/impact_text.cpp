@@ -36,7 +36,8 @@ bool IsPaidOnce(const findings::Finding& finding) {
 
 std::string OnceCell(const findings::Finding& finding) {
   const std::string ms = Ms(OnceMs(finding));
-  return IsPaidOnce(finding) ? fmt::format("costs {} once per process", ms) : ms + ", once";
+  return IsPaidOnce(finding) ? fmt::format("takes {} out of the first measurement", ms)
+                             : ms + ", once";
 }
 
 bool ShowsLater(const findings::Finding& finding) {

@@ -15,7 +15,7 @@ double OnceMs(const findings::Finding& finding);
 // Whether it is paid by each new process: nothing takes it away, a warm-up only leaves it out of
 // what is measured.
 bool IsPaidOnce(const findings::Finding& finding);
-// Of what happens once: "12.3 ms, once", or "costs 12.3 ms once per process".
+// Of what happens once: "12.3 ms, once", or "takes 12.3 ms out of the first measurement".
 std::string OnceCell(const findings::Finding& finding);
 // Whether it saves next to nothing before the host is faster.
 bool ShowsLater(const findings::Finding& finding);

@@ -301,7 +301,7 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
   }
   if (auto ms = CopyCallsMs(finding)) add("Host time in their calls", EachMs(analysis, *ms));
   const bool once = best != nullptr && finding.one_off;
-  if (once) add(IsPaidOnce(finding) ? "Costs once per process" : "Saves once", Ms(OnceMs(finding)));
+  if (once) add(IsPaidOnce(finding) ? "Paid by each process" : "Saves once", Ms(OnceMs(finding)));
   if (best != nullptr && !once) add("On top of the priorities above", AfterCell(analysis, finding));
   if (analysis.cpu) {
     for (auto& [title, value] : CpuFigures(finding))

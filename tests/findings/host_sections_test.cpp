@@ -102,5 +102,17 @@ TEST_CASE("transforms by torch's ops in the loader can run on the GPU") {
   CHECK(tells(Analyze(text)));
 }
 
+TEST_CASE("code on images goes to the GPU, room for a tensor is no image") {
+  const auto preprocesses = [](std::string_view name) {
+    const std::vector<Advice> advice =
+        AdviceForHostSection(WorkContext(), {{std::string(name)}, false, false, false});
+    return std::ranges::find(advice, Advice::kPreprocessOnGpu) != advice.end();
+  };
+  CHECK(preprocesses("image_transforms.py(312): resize"));
+  CHECK(preprocesses("<built-in method resize of ImagingCore object>"));
+  CHECK_FALSE(preprocesses("aten::resize_"));
+  CHECK_FALSE(preprocesses("nn.Module: NormalizeEmbedding_0"));
+}
+
 }  // namespace
 }  // namespace jarvis::findings

@@ -8,6 +8,7 @@
 #include "findings/one/exclusive.h"
 #include "findings/one/finding.h"
 #include "findings/one/library.h"
+#include "findings/one/misaligned_sizes.h"
 #include "findings/one/rule_text.h"
 #include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"
@@ -158,6 +159,15 @@ TEST_CASE("time alone counts what no other set covers") {
   const std::vector<std::uint32_t> others = {0, findings::kNoOwner, findings::kNoOwner,
                                              findings::kNoOwner};
   CHECK(findings::ExclusiveUs(loaded.events(), work, others, 1) == std::vector<double>{5});
+}
+
+TEST_CASE("rows of operands are padded only where nothing else is misaligned") {
+  const PaddedSizes wide = MisalignedSizes(141, 30522, 512, 8);
+  CHECK(wide.sizes == "30522");
+  CHECK(wide.padded == "30528");
+  CHECK(MisalignedSizes(141, 512, 1001, 8).sizes == "1001");
+  CHECK(MisalignedSizes(141, 512, 512, 8).sizes == "141");  // of a transposed operand
+  CHECK(MisalignedSizes(128, 4, 512, 8).sizes.empty());     // smaller than an access
 }
 
 }  // namespace

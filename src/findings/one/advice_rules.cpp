@@ -408,8 +408,13 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
   // What prepares all of the input ahead comes before what is about a small part of it.
   const bool mostly = decodes && IsDecoding(names.front());
   if (mostly) out.push_back(Advice::kDecodeElsewhere);
-  if (AnyName(names, {"zoom", "resize", "rescale", "normalize", "image_transforms",
-                      "image_processing", "pil/", "ndimage", "to_numpy_array"})) {
+  // Of code on images: `aten::resize_` makes room for a result, and models normalize as well.
+  std::vector<std::string> code = names;
+  std::erase_if(code, [](const std::string& name) {
+    return name.starts_with("aten::") || name.starts_with("nn.Module");
+  });
+  if (AnyName(code, {"zoom", "resize", "rescale", "normalize", "image_transforms",
+                     "image_processing", "pil/", "ndimage", "to_numpy_array"})) {
     out.push_back(Advice::kPreprocessOnGpu);
   }
   if (section.loading) {

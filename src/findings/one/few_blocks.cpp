@@ -35,6 +35,16 @@ Fact Count(std::string key, double value) {
   return {std::move(key), static_cast<std::int64_t>(value), {}};
 }
 
+// Whether most of its time has a grid: copies have none.
+bool IsOfKernels(const Calls& calls, const Operation& o) {
+  double kernels_us = 0;
+  for (const trace::EventIndex e : o.gpu) {
+    const trace::Event& event = calls.trace.events()[e];
+    if (event.kind == trace::EventKind::kKernel) kernels_us += trace::MicrosOf(event.dur_ns);
+  }
+  return 2 * kernels_us >= o.gpu_us;
+}
+
 std::optional<Cause> FewRows(const Calls& calls, const WorkContext& work, double units,
                              const Operation& o) {
   // Elsewhere nothing makes the kernel anew.
@@ -85,7 +95,7 @@ bool IsOfLibrary(std::string_view op, std::string_view kernel) {
 std::optional<Cause> FewBlocksCause(const Calls& calls, const WorkContext& work, Kind kind,
                                     const Operation& o) {
   const auto compute_units = ComputeUnitsOf(calls.trace);
-  if (!compute_units || o.gpu.empty()) return std::nullopt;
+  if (!compute_units || o.gpu.empty() || !IsOfKernels(calls, o)) return std::nullopt;
   const auto units = static_cast<double>(*compute_units);
   if (kind == Kind::kNorm) {
     if (auto cause = FewRows(calls, work, units, o)) return cause;

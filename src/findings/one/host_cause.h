@@ -62,6 +62,8 @@ struct HostCause {
   std::optional<double> period_ms;
   std::string before;            // of a section: the op whose work ended before; may be empty
   std::string after;             // the op whose work came next; may be empty
+  bool scattered = false;        // of a section: its stretches lie between other ops, too
+  bool at_end = false;           // ... one of them comes after all GPU work
   bool loading = false;          // of a section: inside a data loader
   bool late = false;             // of a section: the GPU has work meanwhile, and waits after it
   double nothing_ms = 0;         // of a section: no event recorded meanwhile

@@ -171,6 +171,8 @@ class HostFindingMaker {
       cause.period_ms = group.period_ms;
       cause.before = group.before;
       cause.after = group.after;
+      cause.scattered = group.scattered;
+      cause.at_end = group.at_end;
       cause.loading = group.loading;
       cause.nothing_ms = group.nothing_ms;
       cause.within = group.within;
@@ -291,6 +293,16 @@ class HostFindingMaker {
     }
   }
 
+  // What most of it is, a section is about as well: one action, wherever it is called.
+  bool IsTold(const HostOnlyWork& work) const {
+    return !work.inside.empty() &&
+           std::any_of(out_.begin(), out_.end(), [&](const Finding& finding) {
+             const std::vector<HostPlace>& places = finding.host->places;
+             return finding.host->kind == HostCauseKind::kSection && !places.empty() &&
+                    places.front().name == work.inside.front().name;
+           });
+  }
+
   // Work that the GPU's queue hides while it lasts: the host has lost its lead, and launches come
   // late after it.
   void LateWork() {
@@ -302,7 +314,7 @@ class HostFindingMaker {
       if (!work.named || MillisOf(Length(spans)) < least_ms) continue;
       // Where the GPU is idle meanwhile it is not late: sections tell of that.
       if (2 * work.beside_gpu_ns < Length(work.spans)) continue;
-      if (work.loading && loading_told) continue;
+      if (IsTold(work) || (work.loading && loading_told)) continue;
       HostCause cause = CauseOfLate(work, spans);
       cause.idle_ms = std::min(cause.total_ms, ledger_.total_ms);
       if (work.loading) cause.left_ms = kHandOverLeft * cause.moved_ms;

@@ -312,6 +312,9 @@ class SectionFinder {
     group.within = within_[sections.front()];
     std::size_t back = 0, in = 0;
     for (const std::size_t i : sections) {
+      group.scattered =
+          group.scattered || sections_[i].before != before || sections_[i].after != after;
+      group.at_end = group.at_end || sections_[i].after.empty();
       if (within_[i] != group.within) group.within.clear();
       const auto next = FirstFrom(sections_[i].time.end);
       if (next != work_.end() && IsCopy(*next, CopyDirection::kToDevice)) ++in;

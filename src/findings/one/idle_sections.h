@@ -27,8 +27,10 @@ struct SectionWork {
 };
 
 struct SectionGroup {
-  std::string before;  // the op whose GPU work ended before; empty: nothing had run
-  std::string after;   // the op whose GPU work came next; empty: none came
+  std::string before;      // the op whose GPU work ended before; empty: nothing had run
+  std::string after;       // the op whose GPU work came next; empty: none came
+  bool scattered = false;  // not all lie between the same two: both are of one of them
+  bool at_end = false;     // one of them comes after all GPU work
   IntervalSet<std::int64_t> stretches;  // by start
   double total_ms = 0;
   double median_ms = 0;

@@ -231,7 +231,13 @@ class ScopeQualities {
   void EventsCost() {
     Quality* q = Find("profiler_events");
     if (q == nullptr || !in_.wall.known) return;
-    const double gpu = MillisOf(in_.frames->books.gpu.busy_ns);
+    // Collectives wait for others: they are no work that the host would be late for.
+    constexpr double kMuch = 0.1;
+    const double busy = MillisOf(in_.frames->books.gpu.busy_ns);
+    const double own = MillisOf(in_.frames->books.computing_ns());
+    const bool apart = own < (1 - kMuch) * busy;
+    const double gpu = apart ? own : busy;
+    const std::string_view work = apart ? "GPU work apart from collectives" : "GPU work";
     const double host = MillisOf(in_.frames->books.host.alone_ns);
     if (host < 0.75 * gpu) return;
     // The cost is of all recorded steps, odd ones too; floors are of those that shares are of.
@@ -243,19 +249,18 @@ class ScopeQualities {
     const double most = std::max(0.0, host - low * part);
     if (least > gpu) {
       q->consequence = fmt::format(
-          "Without it, host work would still take an estimated {} ms or more, against {} ms of GPU "
-          "work.",
-          Each(least), Each(gpu));
+          "Without it, host work would still take an estimated {} ms or more, against {} ms of {}.",
+          Each(least), Each(gpu), work);
     } else {
       const bool in_turns = in_.bound.kind == ledger::BoundKind::kInTurns;
       q->gpu_binds_without = most < gpu && !in_turns;
       // Of what may all be the recording's own nothing is known but the most.
       constexpr double kTold = 0.05;
       q->consequence = fmt::format(
-          "Without it, host work would take {} ms, against {} ms of GPU work: {}.",
+          "Without it, host work would take {} ms, against {} ms of {}: {}.",
           least < kTold * host ? fmt::format("at most {}", Each(most))
                                : fmt::format("{} to {}", Each(least), Each(most)),
-          Each(gpu),
+          Each(gpu), work,
           in_turns     ? "they still work one after the other"
           : most < gpu ? "the GPU is the bottleneck"
                        : fmt::format("the bottleneck of the {} without the profiler is uncertain",

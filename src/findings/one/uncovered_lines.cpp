@@ -91,8 +91,9 @@ class LineFiller {
     if (finding->host != nullptr) {
       const auto idle = IdleOf(finding->host->kind);
       finding->lines.idle.assign(idle.begin(), idle.end());
+      const HostCause& cause = *finding->host;
       const bool at_end =
-          finding->host->kind == HostCauseKind::kSection && finding->host->after.empty();
+          cause.kind == HostCauseKind::kSection && (cause.at_end || cause.after.empty());
       if (at_end) finding->lines.idle.push_back(IdleCause::kTail);
     } else if (SparesHost(*finding)) {
       const auto idle = IdleOf(HostCauseKind::kLaunchBound);

@@ -49,6 +49,9 @@ double MostHidden(const Analysis& analysis, const Finding& finding);
 const std::vector<Remedy>& ExchangePath(const Finding& finding);
 // Of what its first way out may save: balanced, ranks still take as long as their fastest call.
 double MostOfExchange(const Analysis& analysis, const Finding& finding);
+// What copies that changes pin still take, at the bus's rate; those of unknown size nothing.
+Range PinnedMs(const analysis::RecordedWork& recorded,
+               const std::vector<analysis::Change>& changes);
 // How long the host stands in the calls of uploads that changes pin.
 double UploadingMs(const analysis::RecordedWork& recorded,
                    const std::vector<analysis::Change>& changes);

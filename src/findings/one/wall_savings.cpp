@@ -112,6 +112,11 @@ class WallAsker {
     WayOut way{InScope({pin}), 1, 1, MovedMs(finding)};
     // The host stands in a call as long as its copy lasts, and while it is staged.
     *way.cap_ms = std::max(*way.cap_ms, UploadingMs(simulation_.recorded(), way.changes));
+    // From pinned memory they still take as long as the bus does.
+    const Range left = PinnedMs(simulation_.recorded(), way.changes);
+    const double most = std::max(0.0, *way.cap_ms - left.low);
+    if (most > 0) way.low_part = std::max(0.0, *way.cap_ms - left.high) / most;
+    way.cap_ms = most;
     return way;
   }
   // What nothing hides of it: of several GPUs the wall time, not the sum.
