@@ -1,5 +1,7 @@
 #include "documents/impact_text.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 #include "documents/added_prose.h"
@@ -32,6 +34,20 @@ double OnceMs(const findings::Finding& finding) {
 bool IsPaidOnce(const findings::Finding& finding) {
   return finding.one_off && finding.host != nullptr &&
          finding.host->kind == findings::HostCauseKind::kFirstCalls;
+}
+
+std::string OfEqualCalls(const findings::Finding& finding) {
+  if (finding.rule != findings::Pattern::kSlowCalls || finding.patterns.empty()) return "";
+  const auto count = [&](std::string_view key) {
+    const auto& facts = finding.patterns.front().facts;
+    const auto fact = std::ranges::find(facts, key, &findings::Fact::key);
+    const auto* const number =
+        fact == facts.end() ? nullptr : std::get_if<std::int64_t>(&fact->value);
+    return number == nullptr ? std::string() : fmt::format("{}", *number);
+  };
+  const std::string slow = count("slow"), calls = count("calls");
+  if (slow.empty() || calls.empty()) return "";
+  return fmt::format(" ({} of {} of equal size in all)", slow, calls);
 }
 
 std::string OnceCell(const findings::Finding& finding) {

@@ -17,6 +17,8 @@ double OnceMs(const findings::Finding& finding);
 bool IsPaidOnce(const findings::Finding& finding);
 // Of what happens once: "12.3 ms, once", or "takes 12.3 ms out of the first measurement".
 std::string OnceCell(const findings::Finding& finding);
+// Of calls that are slow among equals: " (5 of 20 of equal size in all)"; of others nothing.
+std::string OfEqualCalls(const findings::Finding& finding);
 // Whether it saves next to nothing before the host is faster.
 bool ShowsLater(const findings::Finding& finding);
 // Autocast, by which training runs in 16 bits, casts with launches of its own, unless they are

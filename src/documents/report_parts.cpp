@@ -267,7 +267,8 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
   if (finding.count > 0) {
     const bool once = finding.one_off || analysis.base.count <= 1;
     add(once ? "Count" : "Count per " + analysis.base.unit,
-        once ? fmt::format("{}", finding.count) : EachCalls(analysis, finding.count));
+        (once ? fmt::format("{}", finding.count) : EachCalls(analysis, finding.count)) +
+            OfEqualCalls(finding));
   }
   if (finding.efficiency) {
     add("Efficiency", PctOrDash(finding.efficiency) +

@@ -459,6 +459,8 @@ class CauseFinder {
         std::string(rate->source)};
     o->cause->a = target;
     o->cause->b = target;
+    // A switch that a build without these kernels ignores.
+    if (amd) o->cause->b->saved_part.low = 0;
     return true;
   }
 
