@@ -74,7 +74,14 @@ double MostOfHost(const Analysis& analysis, const Finding& finding) {
   // Where the host is the bound, all that it is spared shortens the step, until the GPU binds.
   const WallBase& wall = analysis.wall;
   if (cause.moved_ms > 0 && wall.host_floor_ms > wall.gpu_floor_ms) return cause.moved_ms;
-  return IdleMs(analysis, cause) + cause.behind_work_ms + cause.gpu_ms;
+  double idle_ms = IdleMs(analysis, cause);
+  // What a call that waits takes to return is no work, on whichever thread it is made.
+  if (cause.kind == HostCauseKind::kSection && 2 * cause.nothing_ms > cause.total_ms) {
+    const ledger::WallBook& book = analysis.frames->books.wall;
+    const std::int64_t room = book.total_idle_ns() - book.Of(ledger::IdleCause::kRoundTrip);
+    idle_ms = std::clamp(MillisOf(room), 0.0, idle_ms);
+  }
+  return idle_ms + cause.behind_work_ms + cause.gpu_ms;
 }
 
 void WidenBound(const HostCause& cause, double replayed_ms, Range* ms) {
