@@ -223,6 +223,12 @@ class WallAsker {
     if (!analysis_.wall.low_without_recording) return saving;
     LowerTo(WithoutRecording(saving.ms.mid, way), &saving);
     HeightenTo(AskSlow(way), &saving);
+    const WallBase& wall = analysis_.wall;
+    if (TellsUnrecorded(wall) && finding.host->gpu_ms <= 0 && !finding.host->gone) {
+      // The GPU's own work stays, of the longest unit that there may be.
+      const double most = std::max(0.0, wall.unrecorded_ms->high - wall.gpu_own_ms);
+      saving.ms = Within(saving.ms, {most, most, most});
+    }
     return saving;
   }
 
