@@ -51,11 +51,7 @@ class HostOnlyFinder {
     busy = Union(std::move(busy));
     std::vector<HostOnlyWork> out;
     for (auto& [name, work] : works) {
-      for (auto& [inside, ms] : self[&work])
-        work.inside.push_back({inside, work.count, ms});
-      std::stable_sort(work.inside.begin(), work.inside.end(),
-                       [](const SectionWork& a, const SectionWork& b) { return a.ms > b.ms; });
-      if (work.inside.size() > kSectionWorkMax) work.inside.resize(kSectionWorkMax);
+      work.inside = InsideOf(self[&work], work.count);
       work.name = name;
       work.spans = Union(std::move(work.spans));
       work.beside_gpu_ns = Length(Intersect(work.spans, busy));
@@ -78,15 +74,26 @@ class HostOnlyFinder {
     std::sort(starts_.begin(), starts_.end());
   }
 
-  // Milliseconds by name.
-  using SelfTimes = std::map<std::string, double>;
+  // Nanoseconds by name.
+  using SelfTimes = std::unordered_map<StringId, std::int64_t>;
   void AddSelfTimes(EventIndex outermost, SelfTimes* self) const {
     for (const EventIndex e : tree_.Subtree(outermost)) {
-      const double ms = static_cast<double>(events_[e].dur_ns) / 1e6;
-      (*self)[WithoutAddress(events_.name(e))] += ms;
-      const EventIndex up = tree_.parent(e);
-      if (e != outermost && up != trace::kNoEvent) (*self)[WithoutAddress(events_.name(up))] -= ms;
+      (*self)[events_[e].name] += events_[e].dur_ns;
+      if (e != outermost) (*self)[events_[tree_.parent(e)].name] -= events_[e].dur_ns;
     }
+  }
+  // One function may have several names, each with an address.
+  std::vector<SectionWork> InsideOf(const SelfTimes& self, std::uint64_t count) const {
+    std::map<std::string, std::int64_t> sums;
+    for (const auto& [name, ns] : self)
+      sums[WithoutAddress(events_.strings[name])] += ns;
+    std::vector<SectionWork> inside;
+    for (const auto& [name, ns] : sums)
+      inside.push_back({name, count, static_cast<double>(ns) / 1e6});
+    std::stable_sort(inside.begin(), inside.end(),
+                     [](const SectionWork& a, const SectionWork& b) { return a.ms > b.ms; });
+    if (inside.size() > kSectionWorkMax) inside.resize(kSectionWorkMax);
+    return inside;
   }
 
   bool SaysWork(EventIndex e) {
