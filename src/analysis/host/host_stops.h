@@ -5,9 +5,9 @@
 // A place is a Python function with the call before and the call after; what is long whenever the
 // place is reached is work of the program and no stop, unless it ends again and again as a function
 // of another thread does. Without stacks it is a mark of the program with the ops before and after,
-// and a stretch is a stop only where it comes out of order: what the program does at every so
-// manieth visit, or once, may be its own code. Stretches inside ops and runtime calls are those of
-// a host without CPU (descheduled.h).
+// and a stretch is a stop only where it comes out of order: what the program does at every nth
+// visit, or once, may be its own code. Stretches inside ops and runtime calls are those of a host
+// without CPU (descheduled.h).
 #pragma once
 
 #include <cstdint>

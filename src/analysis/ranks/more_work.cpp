@@ -41,15 +41,22 @@ MoreWork::MoreWork(const RankSet& set, const JointTimeline& joint) : set_(set), 
 }
 
 void MoreWork::Back(const std::vector<Sums>& all) {
-  std::vector<std::int64_t> seen(all.size());
-  for (const JointCollective& one : joint_.collectives)
-    seen[one.parts[one.last].rank] += std::max<std::int64_t>(0, OfOneCall(one));
+  std::vector<std::int64_t> seen(all.size()), works;
+  seen_.reserve(joint_.collectives.size());
+  for (const JointCollective& one : joint_.collectives) {
+    seen_.push_back(OfOneCall(one));
+    seen[one.parts[one.last].rank] += std::max<std::int64_t>(0, seen_.back());
+  }
+  for (const Sums& of : all)
+    works.push_back(of.work_ns);
+  std::sort(works.begin(), works.end());
   backed_.resize(all.size());
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    std::vector<std::int64_t> others;
-    for (std::size_t other = 0; other < all.size(); ++other)
-      if (other != rank) others.push_back(all[other].work_ns);
-    const std::int64_t more = all[rank].work_ns - UpperMedianOrZero(std::move(others));
+    // The upper median of the others: without its own the list is one shorter.
+    const std::int64_t own = all[rank].work_ns;
+    const std::size_t middle = (works.size() - 1) / 2;
+    const std::size_t at = own <= works[middle] ? middle + 1 : middle;
+    const std::int64_t more = at < works.size() && works.size() > 1 ? own - works[at] : own;
     backed_[rank] =
         seen[rank] > 0 && static_cast<double>(more) >= kBacked * static_cast<double>(seen[rank]);
   }
@@ -102,7 +109,7 @@ MoreWork::Surplus MoreWork::Since(std::size_t earlier, std::size_t which) const 
 
 WorkSurplus MoreWork::Before(std::size_t which) const {
   const JointCollective& one = joint_.collectives[which];
-  const std::int64_t seen = OfOneCall(one);
+  const std::int64_t seen = seen_[which];
   if (backed_[one.parts[one.last].rank]) return {seen, 0};
   std::int64_t more = seen;
   std::size_t looked_at = 0;

@@ -46,6 +46,7 @@ class MoreWork {
   const RankSet& set_;
   const JointTimeline& joint_;
   std::vector<std::vector<Sums>> sums_;  // by collective and part
+  std::vector<std::int64_t> seen_;       // by collective: what its last rank has more before it
   std::vector<bool> backed_;             // by rank; see Back
 };
 

@@ -18,9 +18,7 @@ constexpr GraphCost kGraphCost = {8, 1};
 constexpr GraphCost kDearGraphCost = {30, 3};
 constexpr std::size_t kGraphPointsMin = 8;  // fewer launches are no graph worth having
 
-// Bytes per microsecond over PCIe from pinned memory: generation 4 and 5 with 16 lanes.
-constexpr double kPinnedRates[] = {25e3, 35e3, 50e3};  // by Estimate
-constexpr double kPinnedLaunch = 10;                   // us
+constexpr double kPinnedLaunch = 10;  // us
 
 constexpr double kHostShareMax = 0.95;  // of a stretch that can be the profiler's cost
 

@@ -1,16 +1,11 @@
 #include "findings/one/host_findings.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <memory>
 #include <utility>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "analysis/align/graph_capture.h"
-#include "base/median.h"
 #include "base/number_text.h"
 #include "findings/one/advice_rules.h"
 #include "findings/one/batch_uploads.h"
@@ -101,6 +96,14 @@ class HostFindingMaker {
       (PathOf(one) == Path::kA ? f.path_a : f.path_b).push_back({one, {}, {}});
     f.host = std::make_shared<const HostCause>(std::move(cause));
     out_.push_back(std::move(f));
+  }
+
+  void AddSection(std::vector<Advice> advice, HostCause cause) {
+    const bool loading = cause.loading;
+    Add(loading ? "data_loading" : "host_section",
+        loading ? Pattern::kDataLoading : Pattern::kHostSection, std::move(advice),
+        std::move(cause));
+    if (loading) SayWorkers(e_, &out_.back());
   }
 
   // Most of it is explained otherwise.
@@ -217,12 +220,9 @@ class HostFindingMaker {
       // What nobody can act on is told of only where it is much of the step.
       const bool much = cause.idle_ms >= limits::kSectionAlone / 100 * e_.base_ms;
       if ((advice.empty() && !much) || IsFirstOfMany(group)) continue;
-      Add(group.loading ? "data_loading" : "host_section",
-          group.loading ? Pattern::kDataLoading : Pattern::kHostSection, std::move(advice),
-          std::move(cause));
+      AddSection(std::move(advice), std::move(cause));
       if (unrecorded && e_.context.masks) SayMasks(&out_.back());
       SayWhatAndWhen(group, &out_.back());
-      if (group.loading) SayWorkers(e_, &out_.back());
       if (group.loading) SayTransforms(&out_.back());
     }
   }
@@ -323,10 +323,7 @@ class HostFindingMaker {
       for (const SectionWork& inside : work.inside)
         section.names.push_back(inside.name);
       std::vector<Advice> advice = AdviceForHostSection(e_.context, section);
-      Add(work.loading ? "data_loading" : "host_section",
-          work.loading ? Pattern::kDataLoading : Pattern::kHostSection, std::move(advice),
-          std::move(cause));
-      if (work.loading) SayWorkers(e_, &out_.back());
+      AddSection(std::move(advice), std::move(cause));
     }
   }
 

@@ -286,4 +286,11 @@ IdleLedger MakeIdleLedger(const IdleInput& input) {
   return LedgerMaker(input).Run();
 }
 
+IntervalSet<std::int64_t> IdleLedger::late() const {
+  IntervalSet<std::int64_t> all;
+  for (const IdlePhase& phase : phases)
+    all.insert(all.end(), phase.late.begin(), phase.late.end());
+  return Union(std::move(all));
+}
+
 }  // namespace jarvis::findings

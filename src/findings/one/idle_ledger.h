@@ -54,6 +54,9 @@ struct IdleLedger {
   // By waiting call: before launches that came late after it, at most as long as it took.
   std::unordered_map<trace::EventIndex, double> lead;
   std::vector<IdlePhase> phases;  // by first appearance
+
+  // Before late launches, of all phases.
+  IntervalSet<std::int64_t> late() const;
 };
 
 struct IdleInput {

@@ -5,6 +5,10 @@
 
 namespace jarvis::findings {
 
+// Whether rows of so many elements begin at odd places of an access of `unit` elements. Shorter
+// rows than an access have kernels of their own.
+bool IsMisaligned(double size, double unit);
+
 struct PaddedSizes {
   std::string sizes;   // "141, 30522"; empty: none is misaligned
   std::string padded;  // "144, 30528"

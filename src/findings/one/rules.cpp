@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "findings/one/baseline.h"
+#include "findings/one/misaligned_sizes.h"
 #include "findings/one/replayed_calls.h"
 #include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"
@@ -159,11 +160,10 @@ class Rules {
                          : operation_->efficiency.spec.ends_with("fp8") ? 1
                                                                         : 2;
     const double unit = 16 / bytes;  // elements of one 16-byte access
-    const auto off = [&](double size) { return size > unit && std::fmod(size, unit) != 0; };
     std::string which;
     // Rows of operands are as long as N and K; how many rows there are aligns nothing.
     for (const auto& [name, size] : {std::pair{"N", n}, std::pair{"K", k}}) {
-      if (off(size)) which += std::string(which.empty() ? "" : ",") + name;
+      if (IsMisaligned(size, unit)) which += std::string(which.empty() ? "" : ",") + name;
     }
     if (!which.empty()) {
       Add(Pattern::kMisaligned, {Text("sizes", which), Whole("multiple_of", unit)});

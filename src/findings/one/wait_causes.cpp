@@ -46,14 +46,6 @@ HostCause WaitsOf(const WaitPlaces& found) {
   return cause;
 }
 
-// The late launches of all phases.
-IntervalSet<std::int64_t> LateOf(const IdleLedger& ledger) {
-  IntervalSet<std::int64_t> late;
-  for (const IdlePhase& phase : ledger.phases)
-    late.insert(late.end(), phase.late.begin(), phase.late.end());
-  return late;
-}
-
 // Idle time of launches that come late while such ops run.
 double LateMeanwhile(IntervalSet<std::int64_t> late, const IntervalSet<std::int64_t>& host) {
   return MillisOf(Length(Intersect(Union(std::move(late)), host)));
@@ -80,7 +72,7 @@ std::optional<HostCause> CauseOfChecks(const HostEvidence& evidence, const IdleL
                                        WaitPlaces* found) {
   const IntervalSet<std::int64_t> host = HostTimeOf(*found);
   HostCause cause = WaitsOf(*found);
-  const double meanwhile_ms = LateMeanwhile(LateOf(ledger), host);
+  const double meanwhile_ms = LateMeanwhile(ledger.late(), host);
   cause.gone = TellsLead(*found);
   cause.idle_ms = found->behind_ms + std::max(cause.gone ? found->lead_ms : 0, meanwhile_ms);
   cause.gpu_ms = WorkInScope(evidence, found->read_gpu);
@@ -99,7 +91,7 @@ std::optional<HostCause> CauseOfBreaks(const HostEvidence& evidence, const IdleL
   host = evidence.scope.Of(Union(std::move(host)));
   HostCause cause = WaitsOf(*found);
   cause.parts = found->parts;
-  const double meanwhile_ms = LateMeanwhile(LateOf(ledger), host);
+  const double meanwhile_ms = LateMeanwhile(ledger.late(), host);
   cause.idle_ms = found->behind_ms + std::max(found->lead_ms, meanwhile_ms);
   cause.gpu_ms = WorkInScope(evidence, found->read_gpu);
   if (!AreTold(evidence, cause, *found)) return std::nullopt;

@@ -103,9 +103,7 @@ class PlaceFinder {
   FoundWaits Run(const IdleLedger& ledger) {
     FoundWaits found;
     FindBreaks();
-    for (const IdlePhase& phase : ledger.phases)
-      late_.insert(late_.end(), phase.late.begin(), phase.late.end());
-    late_ = Union(std::move(late_));
+    late_ = ledger.late();
     for (std::size_t g = 0; g < e_.host.waits.size(); ++g) {
       const analysis::WaitGroup& group = e_.host.waits[g];
       const bool idle = std::any_of(group.calls.begin(), group.calls.end(), [&](EventIndex call) {
@@ -189,8 +187,9 @@ class PlaceFinder {
       const auto waited = ledger.waited.find(call), lead = ledger.lead.find(call);
       const bool behind = waited != ledger.waited.end();
       const bool later = lead != ledger.lead.end() && lead->second >= kLeadLeastMs;
-      inside_ms += IdleInside(call);
-      if (!behind && !later && IdleInside(call) <= 0) continue;
+      const double own_ms = IdleInside(call);
+      inside_ms += own_ms;
+      if (!behind && !later && own_ms <= 0) continue;
       ++place.count;
       if (IsAmid(call)) ++out->amid;
       place.idle_ms += (behind ? waited->second : 0) + (later ? lead->second : 0);

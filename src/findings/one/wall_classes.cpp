@@ -166,42 +166,48 @@ WayOut HalfOf(WayOut way) {
   return way;
 }
 
-Range PinnedMs(const analysis::RecordedWork& recorded,
-               const std::vector<analysis::Change>& changes) {
-  // Bytes a microsecond over PCIe of generation 5 and 4 with 16 lanes, as the simulation has them.
-  constexpr double kFast = 50e3, kUsual = 35e3, kSlow = 25e3;
-  Range us{0, 0, 0};
+namespace {
+
+// use(work) of each copy that changes pin.
+template <typename Use>
+void ForPinned(const analysis::RecordedWork& recorded, const std::vector<analysis::Change>& changes,
+               const Use& use) {
   for (const analysis::Change& change : changes) {
     const auto* const pin = std::get_if<analysis::PinCopies>(&change);
     if (pin == nullptr) continue;
     for (const trace::EventIndex copy : pin->copies) {
-      const std::uint32_t at = recorded.WorkAt(copy);
-      if (at == analysis::kNoPlace) continue;
-      const analysis::GpuWork& work = recorded.works[at];
-      us.low += std::min(work.duration(), work.bytes / kFast);
-      us.mid += std::min(work.duration(), work.bytes / kUsual);
-      us.high += std::min(work.duration(), work.bytes / kSlow);
+      const std::uint32_t work = recorded.WorkAt(copy);
+      if (work != analysis::kNoPlace) use(recorded.works[work]);
     }
   }
+}
+
+}  // namespace
+
+Range PinnedMs(const analysis::RecordedWork& recorded,
+               const std::vector<analysis::Change>& changes) {
+  Range us{0, 0, 0};
+  ForPinned(recorded, changes, [&](const analysis::GpuWork& work) {
+    const auto at = [&](analysis::Estimate estimate) {
+      const double rate = analysis::kPinnedRates[static_cast<std::size_t>(estimate)];
+      return std::min(work.duration(), work.bytes / rate);
+    };
+    us.low += at(analysis::Estimate::kMost);
+    us.mid += at(analysis::Estimate::kExpected);
+    us.high += at(analysis::Estimate::kLeast);
+  });
   return {us.low / 1000, us.mid / 1000, us.high / 1000};
 }
 
 double UploadingMs(const analysis::RecordedWork& recorded,
                    const std::vector<analysis::Change>& changes) {
   double us = 0;
-  for (const analysis::Change& change : changes) {
-    const auto* const pin = std::get_if<analysis::PinCopies>(&change);
-    if (pin == nullptr) continue;
-    for (const trace::EventIndex copy : pin->copies) {
-      const std::uint32_t work = recorded.WorkAt(copy);
-      if (work == analysis::kNoPlace || !recorded.works[work].from_host) continue;
-      const std::uint32_t call = recorded.works[work].call;
-      if (call == analysis::kNoPlace) continue;
-      us += recorded.calls[call].duration();
-      const std::uint32_t sync = recorded.calls[call].then_sync;
-      if (sync != analysis::kNoPlace) us += recorded.calls[sync].duration();
-    }
-  }
+  ForPinned(recorded, changes, [&](const analysis::GpuWork& work) {
+    if (!work.from_host || work.call == analysis::kNoPlace) return;
+    us += recorded.calls[work.call].duration();
+    const std::uint32_t sync = recorded.calls[work.call].then_sync;
+    if (sync != analysis::kNoPlace) us += recorded.calls[sync].duration();
+  });
   return us / 1000;
 }
 
