@@ -370,6 +370,31 @@ TEST_CASE("one op that is slow at times is a slow op") {
   CHECK(TrustOf(text).descheduled.pieces.empty());
 }
 
+// `ops` on data of the CPU, every third of them large; each has been launched once before.
+void AddCpuData(std::span<const char* const> ops, TraceText* text) {
+  double at = 300'000;
+  for (int i = 0; i < 200; ++i) {
+    for (const char* op : ops) {
+      if (i == 0) text->OpWithKernel(op, at, 10, "k", at + 20, 5, i + 1);
+      at += 30;
+      text->Op(op, at, i % 15 == 0 ? 3000 : 10);
+      at += i % 15 == 0 ? 3100 : 20;
+    }
+  }
+}
+
+TEST_CASE(
+    "an op on data of the CPU is as long as they are large: no missing time, and it hides none") {
+  constexpr const char* kOps[] = {"aten::copy_", "aten::div", "aten::add_", "aten::mul_",
+                                  "aten::cat"};
+  TraceText loading;
+  AddCpuData(kOps, &loading);
+  CHECK(TrustOf(loading).descheduled.pieces.empty());
+  TraceText both = Freezing(7, 23, 8);
+  AddCpuData(std::span(kOps).first(1), &both);
+  CHECK(TrustOf(both).descheduled.pieces.size() == 12);
+}
+
 TEST_CASE("waits for the GPU are no missing time") {
   TraceText text;
   for (int i = 0; i < 300; ++i)

@@ -114,6 +114,42 @@ TEST_CASE("an op that waits for its upload no longer does with pinned memory") {
   CHECK(saved(Uploaded(false)) < 0.2);
 }
 
+// Ten kernels of 300 us, each copied back behind it for so long; the host waits, and goes on to
+// launch after `pause_us`.
+Loaded CopiedBack(double bytes, double pause_us) {
+  TraceText text;
+  double at = 0;
+  for (int i = 0; i < 10; ++i) {
+    text.Op("aten::mm", at, 8).Runtime("cudaLaunchKernel", at + 1, 4, 3 * i + 1);
+    text.Kernel("k", at + 8, 300, 3 * i + 1);
+    const double copied = at + 308 + 100;
+    text.Op("aten::copy_", at + 10, copied + 12 - at - 10)
+        .Runtime("cudaMemcpyAsync", at + 11, copied + 2 - at - 11, 3 * i + 2)
+        .Memcpy("Memcpy DtoH (Device -> Pageable)", copied - 100, 100, 3 * i + 2, 7,
+                fmt::format(R"("bytes":{})", bytes))
+        .Runtime("cudaStreamSynchronize", copied + 5, 6, 3 * i + 3);
+    at = copied + 12 + pause_us;
+  }
+  text.Op("aten::mm", at, 8).Runtime("cudaLaunchKernel", at + 1, 4, 1000);
+  text.Kernel("k", at + 8, 300, 1000);
+  text.Runtime("cudaDeviceSynchronize", at + 10, 305, 1001);
+  return Load(text);
+}
+
+TEST_CASE("a copy back holds nobody up whose values nobody can have read before the next launch") {
+  const auto saved = [](const Loaded& loaded) {
+    return SavedMs(SimulationOf(loaded),
+                   PinCopies{GpuWorkNamed(loaded, "Memcpy DtoH (Device -> Pageable)")});
+  };
+  // A megabyte takes 100 us to read. The bus takes 29 us for it instead of 100, and kernels follow
+  // one another: 12 + 30 + 8 us of the host are hidden.
+  CHECK(saved(CopiedBack(1e6, 30)) == doctest::Approx(10 * (0.071 + 0.05)).epsilon(0.15));
+  // In 200 us it may have been read: the wait stays.
+  CHECK(saved(CopiedBack(1e6, 200)) == doctest::Approx(10 * 0.071).epsilon(0.05));
+  // A number of the program is read at once.
+  CHECK(saved(CopiedBack(4, 30)) < 1.05);
+}
+
 TEST_CASE("stretches of the host may come in any order and lie anywhere") {
   Machine machine;
   for (int i = 0; i < 200; ++i)

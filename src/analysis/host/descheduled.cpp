@@ -8,8 +8,10 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
+#include "analysis/host/host_names.h"
 #include "analysis/host/runtime_calls.h"
 #include "base/median.h"
 #include "base/run_sort.h"
@@ -27,7 +29,7 @@ constexpr double kOverUsualSelf = 30;   // a piece is that many times the usual 
 constexpr double kLongShareMax = 0.1;   // of the calls of a name
 constexpr std::uint64_t kCallsMin = 4;  // of a name, to know what is usual
 constexpr double kOfOneNameMax = 0.4;   // of the pieces: else it is that call which is slow
-constexpr double kSharePercentMin = 1;  // of the host's time: less is noise of any machine
+constexpr double kSharePercentMin = 2;  // of the host's time: less is noise of any machine
 constexpr std::int64_t kBetweenLeastNs = 1'000'000;  // or as long as those inside calls
 constexpr double kBetweenCalls = 1.5;                // times the longest piece inside a call
 constexpr std::int64_t kActiveMin = 3;               // events of other threads
@@ -67,8 +69,12 @@ class FreezeFinder {
  private:
   // When host events begin, by process.
   void Starts() {
-    for (const EventIndex e : tree_.preorder())
+    for (const EventIndex e : tree_.preorder()) {
       starts_[ProcessOf(events_[e].track)].push_back(events_[e].ts_ns);
+      const EventIndex op = tree_.parent(e);
+      if (trace::IsLaunchCall(events_[e].kind) && op != kNoEvent && !tree_.GpuOf(e).empty())
+        launching_.insert(events_[op].name);
+    }
     for (auto& [process, starts] : starts_)
       RunSort(starts, std::less<>());
   }
@@ -85,6 +91,18 @@ class FreezeFinder {
   bool IsFirstCall(const SilentPiece& piece) const {
     return first_calls_.MsWithin(piece.begin_ns, piece.end_ns) * 1e6 >
            static_cast<double>(piece.ns()) / 2;
+  }
+
+  // An op that launches kernels elsewhere and here none, or one of a loader, computes on the
+  // CPU: it takes as long as its data are large, and no other call of its name says how long that
+  // is.
+  bool ComputesHere(EventIndex op) const {
+    if (events_[op].kind != EventKind::kCpuOp || !tree_.GpuBelow(op).empty()) return false;
+    if (launching_.contains(events_[op].name)) return true;
+    for (EventIndex e = tree_.parent(op); e != kNoEvent; e = tree_.parent(e)) {
+      if (IsLoaderName(events_.name(e))) return true;
+    }
+    return false;
   }
 
   // The call may wait for the GPU, or for room in its queue.
@@ -110,7 +128,7 @@ class FreezeFinder {
     if (usual.count < kCallsMin) return false;
     if (static_cast<double>(piece.ns()) < kOverUsualSelf * usual.self_ns) return false;
     if (trace::IsLaunchCall(owner.kind) && MayWait(events_.name(piece.owner))) return false;
-    return !IsFirstCall(piece) && !OthersRun(piece);
+    return !ComputesHere(piece.owner) && !IsFirstCall(piece) && !OthersRun(piece);
   }
 
   // Python alone may stand for other reasons (host_stops.h): it is no evidence, and counts where
@@ -245,6 +263,7 @@ class FreezeFinder {
   const HostPieces& pieces_;
   FirstCalls& first_calls_;
   std::map<std::string_view, std::vector<std::int64_t>> starts_;
+  std::unordered_set<StringId> launching_;  // names of ops with launches of their own
   Descheduled out_;
 };
 

@@ -8,7 +8,7 @@
 // interpreter's lock looks the same otherwise). Pieces are evidence if there are at least
 // eight in ops and runtime calls of at least five names, no name with most of them. Then silent
 // stretches between calls are counted, too, as far as they are about as long as what is seen inside
-// calls.
+// calls. An op that computes on the CPU is as long as its data are large: its pieces are none.
 #pragma once
 
 #include <cstdint>

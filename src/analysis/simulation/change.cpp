@@ -154,7 +154,8 @@ class Applier {
         const double rate = kPinnedRates[static_cast<std::size_t>(estimate_)];
         SetWork(w, std::min(delays_[graph_.work_edge[w]], work.bytes / rate));
       }
-      if (work.from_host && work.call != kNoPlace) ReleaseUpload(w);
+      if (work.call == kNoPlace) continue;
+      if (work.from_host || LaunchBeforeRead(recorded_, work) != kNoPlace) ReleaseCopy(w);
     }
     EndWorks();
   }
@@ -227,8 +228,8 @@ class Applier {
     }
   }
 
-  // The host no longer stages an upload nor waits for it, in its call or right after it.
-  void ReleaseUpload(std::uint32_t work) {
+  // The host no longer stages a copy nor waits for it, in its call or right after it.
+  void ReleaseCopy(std::uint32_t work) {
     const std::uint32_t call = recorded_.works[work].call;
     if (recorded_.calls[call].then_sync != kNoPlace) RemoveCall(recorded_.calls[call].then_sync);
     if (waits_.by_call[call].kind != WaitKind::kCopy) return;

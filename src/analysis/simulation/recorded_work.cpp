@@ -336,6 +336,24 @@ RecordedWork CollectRecordedWork(const trace::EventStore& events, const tree::Ca
   return Collector(events, tree).Run();
 }
 
+std::uint32_t LaunchBeforeRead(const RecordedWork& recorded, const GpuWork& work) {
+  constexpr double kReadRate = 10e3;  // bytes per microsecond, of one core from memory
+  if (!work.to_host || work.call == kNoPlace || work.bytes <= 0) return kNoPlace;
+  const HostCall& copy = recorded.calls[work.call];
+  const std::uint32_t last = copy.then_sync == kNoPlace ? work.call : copy.then_sync;
+  const double returned = recorded.calls[last].end;
+  const HostThread& thread = recorded.threads[copy.thread];
+  const auto then =
+      std::lower_bound(thread.in_calls.begin(), thread.in_calls.end(), returned,
+                       [](const Interval<double>& call, double at) { return call.start < at; });
+  if (then == thread.in_calls.end() || then->start - returned >= work.bytes / kReadRate)
+    return kNoPlace;
+  const auto next = std::find_if(std::upper_bound(thread.calls.begin(), thread.calls.end(), last),
+                                 thread.calls.end(),
+                                 [&](std::uint32_t c) { return recorded.calls[c].works > 0; });
+  return next == thread.calls.end() ? kNoPlace : *next;
+}
+
 void OrderWorks(RecordedWork* recorded) {
   auto& works = recorded->works;
   const auto launch = [&](const GpuWork& work) {

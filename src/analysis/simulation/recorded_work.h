@@ -107,6 +107,10 @@ struct RecordedWork {
 // GPU work that no call launched is, without a call.
 RecordedWork CollectRecordedWork(const trace::EventStore& events, const tree::CallTree& tree);
 
+// Of a copy back that the host waits for: its next call that launches, if the host is in the
+// runtime again sooner than it could have read what was copied. Else kNoPlace.
+std::uint32_t LaunchBeforeRead(const RecordedWork& recorded, const GpuWork& work);
+
 // To be called again when the times of works changed: order, streams, and works of calls.
 void OrderWorks(RecordedWork* recorded);
 

@@ -361,6 +361,19 @@ bool IsElementOp(std::string_view name) {
   return std::ranges::find(kOps, name) != std::end(kOps);
 }
 
+// Looks at a tensor in another way, or makes room for one.
+bool ComputesNothing(std::string_view op) {
+  constexpr std::string_view kOps[] = {
+      "aten::view",       "aten::reshape",       "aten::expand",
+      "aten::permute",    "aten::transpose",     "aten::t",
+      "aten::as_strided", "aten::squeeze",       "aten::unsqueeze",
+      "aten::detach",     "aten::flatten",       "aten::_unsafe_view",
+      "aten::empty",      "aten::empty_strided", "aten::resize_",
+      "aten::chunk",      "aten::split",         "aten::alias",
+      "aten::result_type"};
+  return std::ranges::find(kOps, op) != std::end(kOps);
+}
+
 // "aten::add", as ops are called and nothing else.
 bool IsPlainOp(std::string_view name) {
   return name.starts_with("aten::") && std::ranges::all_of(name, [](unsigned char c) {
@@ -382,7 +395,9 @@ std::string HostOpsNamed(const std::vector<HostPlace>& places) {
   const bool arrays = !places.empty() && !ArrayOp(places.front().name).empty();
   for (const HostPlace& place : places) {
     const std::string_view array = ArrayOp(place.name);
-    if (arrays ? array.empty() : !IsPlainOp(place.name) || IsElementOp(place.name)) continue;
+    if (arrays ? array.empty()
+               : !IsPlainOp(place.name) || IsElementOp(place.name) || ComputesNothing(place.name))
+      continue;
     std::string name =
         array.empty() ? fmt::format("`{}`", place.name) : fmt::format("NumPy's `{}`", array);
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
@@ -427,7 +442,7 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
   if (!out.empty() || names.empty()) return out;
   const std::string& leading = names.front();
   if (IsElementOp(leading)) return {Advice::kConvertBeforeLoop};
-  if (leading.starts_with("aten::")) return {Advice::kHostOpsToDevice};
+  if (leading.starts_with("aten::") && !ComputesNothing(leading)) return {Advice::kHostOpsToDevice};
   if (section.after_copy_back && !ArrayOp(leading).empty()) return {Advice::kHostOpsToDevice};
   if (AnyName({leading}, {"named_modules", "named_parameters", "named_children", "named_buffers"}))
     return {Advice::kOnceOutside};

@@ -221,8 +221,7 @@ class HostFindingMaker {
       const bool much = cause.idle_ms >= limits::kSectionAlone / 100 * e_.base_ms;
       if ((advice.empty() && !much) || IsFirstOfMany(group)) continue;
       AddSection(std::move(advice), std::move(cause));
-      if (unrecorded && e_.context.masks) SayMasks(&out_.back());
-      SayWhatAndWhen(group, &out_.back());
+      SayWhatAndWhen(&group, &out_.back());
       if (group.loading) SayTransforms(&out_.back());
     }
   }
@@ -322,8 +321,8 @@ class HostFindingMaker {
       HostSectionNames section{{}, work.loading, false};
       for (const SectionWork& inside : work.inside)
         section.names.push_back(inside.name);
-      std::vector<Advice> advice = AdviceForHostSection(e_.context, section);
-      AddSection(std::move(advice), std::move(cause));
+      AddSection(AdviceForHostSection(e_.context, section), std::move(cause));
+      SayWhatAndWhen(nullptr, &out_.back());
     }
   }
 

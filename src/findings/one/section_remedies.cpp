@@ -34,11 +34,12 @@ void SayWorkers(const HostEvidence& evidence, Finding* finding) {
 }
 
 // Work on what goes to the GPU, or on what came from it.
-void SayWhatAndWhen(const SectionGroup& group, Finding* finding) {
-  const bool input = group.before_copy_in && !group.after_copy_back;
+void SayWhatAndWhen(const SectionGroup* group, Finding* finding) {
   for (Remedy& remedy : finding->path_a) {
     if (remedy.advice != Advice::kHostOpsToDevice) continue;
     remedy.facts.push_back({"ops", HostOpsNamed(finding->host->places), "words"});
+    if (group == nullptr) continue;
+    const bool input = group->before_copy_in && !group->after_copy_back;
     remedy.facts.push_back({"when",
                             input ? "after the upload, which moves the data as they were read"
                                   : "before the result is copied to the CPU",
@@ -61,19 +62,6 @@ void SayTransforms(Finding* finding) {
   for (Remedy& remedy : finding->path_b) {
     if (remedy.advice == Advice::kLoaderWorkers || remedy.advice == Advice::kPrefetchData)
       remedy.facts.push_back({"transforms", words, "words"});
-  }
-}
-
-// What generators of masks do between batches, if nothing says otherwise.
-void SayMasks(Finding* finding) {
-  for (Remedy& remedy : finding->path_a) {
-    if (remedy.advice != Advice::kOverlapHostWork && remedy.advice != Advice::kShortenLastWork)
-      continue;
-    remedy.facts.push_back(
-        {"what",
-         "after a mask decoder that is most likely the run-length encoding and "
-         "filtering of its masks [inferred]: encode all masks of a batch at once",
-         "words"});
   }
 }
 

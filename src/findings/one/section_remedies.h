@@ -7,10 +7,9 @@
 namespace jarvis::findings {
 
 // Each adds facts to the remedies of `finding` that take them. SayWorkers and SayTransforms: of
-// data loading; SayMasks: after a mask decoder, where nothing was recorded.
+// data loading; SayWhatAndWhen: of a section, absent: of work that lies anywhere.
 void SayWorkers(const HostEvidence& evidence, Finding* finding);
-void SayWhatAndWhen(const SectionGroup& group, Finding* finding);
+void SayWhatAndWhen(const SectionGroup* group, Finding* finding);
 void SayTransforms(Finding* finding);
-void SayMasks(Finding* finding);
 
 }  // namespace jarvis::findings

@@ -252,6 +252,7 @@ Finding CopyFinding(const session::LoadedTrace& trace, const Analysis& analysis,
   } else if (group.mostly_pageable()) {
     if (2 * group.made_us > group.total_us) f.path_a.push_back({Advice::kBuildOnDevice, {}, {}});
     f.path_b.push_back({Advice::kPinnedCopies, {}, {}});
+    if (to_host) f.path_b.back().facts.push_back({"read", "before the values are read", "words"});
   } else {
     // Copies that take most of the time of a program that loads nothing bring what could stay.
     const bool loads = analysis.context.own_loader || analysis.context.worker_loader;

@@ -199,14 +199,20 @@ Range PinnedMs(const analysis::RecordedWork& recorded,
   return {us.low / 1000, us.mid / 1000, us.high / 1000};
 }
 
-double UploadingMs(const analysis::RecordedWork& recorded,
-                   const std::vector<analysis::Change>& changes) {
+double HeldMs(const analysis::RecordedWork& recorded,
+              const std::vector<analysis::Change>& changes) {
   double us = 0;
   ForPinned(recorded, changes, [&](const analysis::GpuWork& work) {
-    if (!work.from_host || work.call == analysis::kNoPlace) return;
+    if (work.call == analysis::kNoPlace) return;
+    const std::uint32_t next = analysis::LaunchBeforeRead(recorded, work);
+    if (!work.from_host && next == analysis::kNoPlace) return;
     us += recorded.calls[work.call].duration();
     const std::uint32_t sync = recorded.calls[work.call].then_sync;
     if (sync != analysis::kNoPlace) us += recorded.calls[sync].duration();
+    if (work.from_host) return;
+    // After a copy back the GPU also stands still until the next work starts.
+    us += std::max(0.0, recorded.works[recorded.WorksOf(recorded.calls[next]).front()].start -
+                            recorded.calls[sync == analysis::kNoPlace ? work.call : sync].end);
   });
   return us / 1000;
 }

@@ -52,9 +52,9 @@ double MostOfExchange(const Analysis& analysis, const Finding& finding);
 // What copies that changes pin still take, at the bus's rate; those of unknown size nothing.
 Range PinnedMs(const analysis::RecordedWork& recorded,
                const std::vector<analysis::Change>& changes);
-// How long the host stands in the calls of uploads that changes pin.
-double UploadingMs(const analysis::RecordedWork& recorded,
-                   const std::vector<analysis::Change>& changes);
+// How long the host stands in the calls of copies that changes pin and that it need not wait for;
+// of copies back, with the time until the GPU has work again.
+double HeldMs(const analysis::RecordedWork& recorded, const std::vector<analysis::Change>& changes);
 // The most that is saved, of the longest unit that there may be without the profiler.
 void HeightenTo(double most_ms, WallSaving* saving);
 // Less what the change does not reach.

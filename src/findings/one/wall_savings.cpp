@@ -111,7 +111,7 @@ class WallAsker {
     }
     WayOut way{InScope({pin}), 1, 1, MovedMs(finding)};
     // The host stands in a call as long as its copy lasts, and while it is staged.
-    *way.cap_ms = std::max(*way.cap_ms, UploadingMs(simulation_.recorded(), way.changes));
+    *way.cap_ms = std::max(*way.cap_ms, HeldMs(simulation_.recorded(), way.changes));
     // From pinned memory they still take as long as the bus does.
     const Range left = PinnedMs(simulation_.recorded(), way.changes);
     const double most = std::max(0.0, *way.cap_ms - left.low);
@@ -339,7 +339,7 @@ class WallAsker {
     const bool uploads = finding->subject.starts_with(DirectionText(CopyDirection::kToDevice));
     if (uploads && saving.ms.high > finding->OwnExclusiveMs()) {
       finding->patterns.front().facts.push_back(
-          NumberFact("calls_ms", UploadingMs(simulation_.recorded(), way->changes), "ms"));
+          NumberFact("calls_ms", HeldMs(simulation_.recorded(), way->changes), "ms"));
     }
     const bool half = Advises(finding->path_a, Advice::kHalveUploads) ||
                       Advises(finding->path_a, Advice::kShareUploads);

@@ -132,7 +132,6 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
   context->causal = family.find("decoder-only") != family.npos ||
                     family.find("experts decoder") != family.npos ||
                     (family.starts_with("transformer") && family.find("not causal") == family.npos);
-  context->masks = family.find("mask decoder") != family.npos;
   context->bucketed = Names(frameworks, "DDP") || Names(frameworks, "FSDP");
   context->embeddings = Names(frameworks, "TorchRec");
   const std::string_view batch = workload[WorkloadPart::kBatch].value;

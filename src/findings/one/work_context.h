@@ -34,7 +34,6 @@ struct WorkContext {
   bool embeddings = false;  // TorchRec: its all_to_all carries embeddings and their indices
   bool pipelined_exchange = false;  // TorchRec's pipeline sends a batch's indices ahead
   bool coded_exchange = false;    // TorchRec's quantized communication: casts before and behind it
-  bool masks = false;             // a promptable mask decoder, whose masks are encoded on the host
   bool own_loader = false;        // a DataLoader without workers: the process that trains loads
   bool worker_loader = false;     // a DataLoader that has workers
   bool pageable_input = false;    // copies to the device are from memory that is not pinned
