@@ -158,7 +158,8 @@ TEST_CASE("calls that take many times the shortest wait for others; calls of one
     return q->consequence;
   };
   const std::string waits = told([](int i) { return i == 7 ? 90.5 : 500.5 + 20 * i; });
-  CHECK(waits.find("beyond the shortest is probably waiting") != std::string::npos);
+  // A tenth of the forty calls takes no longer; the one of 90 us says little.
+  CHECK(waits.find("time above 560 µs is probably waiting") != std::string::npos);
   CHECK(first == Advice::kBalanceExchange);
   const std::string alike = told([](int i) { return 100.5 + i % 3; });
   CHECK(alike.find("probably waiting") == std::string::npos);
@@ -170,7 +171,7 @@ TEST_CASE("calls that take many times the shortest wait for others; calls of one
   CHECK(halves.find("probably waiting") == std::string::npos);
   // One kernel that sends as much each time takes three times its shortest on the mean.
   const std::string mean = told([](int i) { return i == 7 ? 150.5 : 250.5 + 10 * i; });
-  CHECK(mean.find("beyond the shortest is probably waiting") != std::string::npos);
+  CHECK(mean.find("is probably waiting") != std::string::npos);
 }
 
 TEST_CASE("each matter has one code, and hard ones come first") {

@@ -20,6 +20,8 @@ constexpr std::int64_t kTinyLongNs = 100'000;
 // Calls of one size whose longest takes so many times the shortest do not differ by transfer.
 constexpr std::int64_t kSpreadTimes = 2;
 constexpr std::int64_t kSpreadCallsMin = 3;
+// So many calls tell what a tenth of them take.
+constexpr std::size_t kVaryingMin = 20;
 // A first call that takes so many times the median pays for setting up.
 constexpr std::int64_t kFirstTimes = 3;
 // Less than this share of all communication is not worth a sign.
@@ -65,8 +67,12 @@ LoneKind MeasureLone(CommFamily family, std::optional<std::int64_t> bytes,
   kind.shortest_ns = durations.front();
   kind.median_ns = durations[durations.size() / 2];
   kind.longest_ns = durations.back();
-  for (const std::int64_t one : durations)
+  const bool varies = !bytes && durations.size() >= kVaryingMin;
+  kind.transfer_ns = durations[varies ? durations.size() / 10 : 0];
+  for (const std::int64_t one : durations) {
     kind.total_ns += one;
+    kind.waiting_ns += std::max<std::int64_t>(0, one - kind.transfer_ns);
+  }
   // A stage of a pipeline waits for the one before, and all ranks for the last at a barrier.
   if (!bytes || family == CommFamily::kPointToPoint || family == CommFamily::kBarrier) return kind;
   if (*bytes <= kTinyBytes && kind.median_ns >= kTinyLongNs) {

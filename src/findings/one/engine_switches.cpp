@@ -12,7 +12,7 @@ std::span<const EngineSwitches> AllEngineSwitches() {
       {"sglang", "SGLang", "`--enable-two-batch-overlap`",
        "`--enable-eplb --ep-num-redundant-experts N`"},
       {"lightllm", "LightLLM", "`--enable_decode_microbatch_overlap`",
-       "`--auto_update_redundancy_expert`"}};
+       "`--ep_redundancy_expert_config_path FILE` and `--auto_update_redundancy_expert`"}};
   return kEngines;
 }
 

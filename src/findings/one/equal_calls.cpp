@@ -24,8 +24,7 @@ bool IsSpread(const analysis::LoneKind& kind) {
     return kind.sign == analysis::WaitSign::kSpread && 2 * kind.excess_ns > kind.total_ns;
   if (kind.calls < kManyCalls) return false;
   // One kernel that sends tokens to experts has as many to send in each layer.
-  if (kind.family == analysis::CommFamily::kExchange)
-    return 2 * kind.calls * kind.shortest_ns < kind.total_ns;
+  if (kind.family == analysis::CommFamily::kExchange) return 2 * kind.calls * kind.shortest_ns < kind.total_ns;
   // Other sizes that are not recorded differ less than that.
   return kind.median_ns >= kFar * kind.shortest_ns;
 }
@@ -59,7 +58,7 @@ std::optional<double> WaitingMs(const session::LoadedTrace& trace) {
         MovesEqually(kind) && std::ranges::any_of(kinds, [&](const analysis::LoneKind& other) {
           return other.family == kind.family && waits(other);
         });
-    if (both) waiting_ns += kind.total_ns - kind.calls * kind.shortest_ns;
+    if (both) waiting_ns += kind.waiting_ns;
   }
   if (waiting_ns <= 0) return std::nullopt;
   return static_cast<double>(waiting_ns) / 1e6;
@@ -75,10 +74,10 @@ std::optional<std::string> EqualCallsText(const session::LoadedTrace& trace) {
   if (most == kinds.end() || !MovesEqually(*most)) return std::nullopt;
   if (IsSpread(*most)) {
     return fmt::format(
-        "The {} calls of {} take {} to {}, median {}: what they take beyond the shortest is "
-        "probably waiting for other ranks [inferred]; one rank cannot show for which.",
+        "The {} calls of {} take {} to {}, median {}: time above {} is probably waiting for other "
+        "ranks [inferred]; one rank cannot show for which.",
         most->calls, analysis::CommFamilyName(most->family), Micros(most->shortest_ns),
-        Micros(most->longest_ns), Micros(most->median_ns));
+        Micros(most->longest_ns), Micros(most->median_ns), Micros(most->transfer_ns));
   }
   const auto median = static_cast<double>(most->median_ns);
   if (median > kAlike * static_cast<double>(most->shortest_ns)) return std::nullopt;
