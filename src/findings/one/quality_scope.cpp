@@ -252,7 +252,12 @@ class ScopeQualities {
           "Without it, host work would still take an estimated {} ms or more, against {} ms of {}.",
           Each(least), Each(gpu), work);
     } else {
-      const bool in_turns = in_.bound.kind == ledger::BoundKind::kInTurns;
+      // A GPU that is idle for much of what is left of the unit then waits, for shorter host work.
+      constexpr double kMostly = 0.8;
+      const std::optional<Range>& without = in_.wall.unrecorded_ms;
+      const bool waits =
+          most < gpu && without && in_.wall.gpu_floor_ms < kMostly * without->low;
+      const bool in_turns = waits || in_.bound.kind == ledger::BoundKind::kInTurns;
       q->gpu_binds_without = most < gpu && !in_turns;
       // Of what may all be the recording's own nothing is known but the most.
       constexpr double kTold = 0.05;
@@ -261,7 +266,7 @@ class ScopeQualities {
           least < kTold * host ? fmt::format("at most {}", Each(most))
                                : fmt::format("{} to {}", Each(least), Each(most)),
           Each(gpu), work,
-          in_turns     ? "they still work one after the other"
+          in_turns     ? "they work one after the other"
           : most < gpu ? "the GPU is the bottleneck"
                        : fmt::format("the bottleneck of the {} without the profiler is uncertain",
                                      in_.base.unit));
