@@ -291,6 +291,21 @@ TEST_CASE("what no sibling outruns is not said to be below others") {
   CHECK(FactOf(*finding, "tuning").find("TUNABLEOP") != std::string::npos);
 }
 
+TEST_CASE("a switch between libraries is advised for their kernels alone") {
+  const auto tuning = [](const char* kernel) {
+    TraceText text;
+    text.OpWithKernel("aten::mm", 0, 10, kernel, 20, 1000, 1,
+                      Shapes("[[8192,4096],[4096,8192]]", "c10::BFloat16"));
+    const Analyzed one = Analyze(text, "H100");
+    const Finding* finding = OfRule(one, Pattern::kBelowLargeProducts);
+    return finding == nullptr ? "no finding" : FactOf(*finding, "tuning");
+  };
+  CHECK(tuning("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn").find("CUBLASLT") != std::string::npos);
+  const std::string own = tuning("_ZN7cutlass13device_kernelIN2at4cuda6detail25enable_3x_kernel");
+  CHECK(own.find("CUBLASLT") == std::string::npos);
+  CHECK(own.find("max-autotune") != std::string::npos);
+}
+
 TEST_CASE("a chain of an eager model is one finding, and its launches go too") {
   const auto trace = [](bool compiled) {
     TraceText text;

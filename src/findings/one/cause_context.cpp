@@ -227,6 +227,15 @@ CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
     return {"Time this GEMM at these sizes with cuBLASLt as well, and use the faster one",
             {"time_cublaslt"}};
   }
+  // The switch chooses between NVIDIA's libraries: a kernel of PyTorch's own is in neither.
+  const std::string_view kernel =
+      operation.kernels.empty() ? std::string_view() : operation.kernels.front().name;
+  if (kernel.find("at4cuda") != kernel.npos || kernel.find("at::cuda::") != kernel.npos) {
+    return {
+        "Compile with `mode=\"max-autotune\"`; it times Triton's kernels and PyTorch's own for "
+        "these sizes",
+        {"max_autotune", true}};
+  }
   return {
       "Set TORCH_BLAS_PREFER_CUBLASLT=1, and time it against 0 at these sizes. Generated "
       "kernels "

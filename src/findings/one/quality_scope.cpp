@@ -255,8 +255,7 @@ class ScopeQualities {
       // A GPU that is idle for much of what is left of the unit then waits, for shorter host work.
       constexpr double kMostly = 0.8;
       const std::optional<Range>& without = in_.wall.unrecorded_ms;
-      const bool waits =
-          most < gpu && without && in_.wall.gpu_floor_ms < kMostly * without->low;
+      const bool waits = most < gpu && without && in_.wall.gpu_floor_ms < kMostly * without->low;
       const bool in_turns = waits || in_.bound.kind == ledger::BoundKind::kInTurns;
       q->gpu_binds_without = most < gpu && !in_turns;
       // Of what may all be the recording's own nothing is known but the most.
