@@ -459,7 +459,8 @@ std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
   };
   // What is read back, then what is sent.
   Way ways[] = {{Advice::kAvoidScalars},  {Advice::kFixedShapes}, {Advice::kReadBackOnce},
-                {Advice::kBuildOnDevice}, {Advice::kDropChecks},  {Advice::kKeepGraphWhole}};
+                {Advice::kBuildOnDevice}, {Advice::kDropChecks},  {Advice::kKeepGraphWhole},
+                {Advice::kSizesOnDevice}};
   double all_ms = 0;
   for (const HostPlace& place : places) {
     all_ms += place.idle_ms;
@@ -473,8 +474,8 @@ std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
     if (std::find(way.names.begin(), way.names.end(), name) == way.names.end())
       way.names.push_back(name);
   }
-  const double read_ms =
-      ways[0].idle_ms + ways[1].idle_ms + ways[2].idle_ms + ways[4].idle_ms + ways[5].idle_ms;
+  const double read_ms = ways[0].idle_ms + ways[1].idle_ms + ways[2].idle_ms + ways[4].idle_ms +
+                         ways[5].idle_ms + ways[6].idle_ms;
   const double least_ms = limits::kWaitWayShare / 100 * all_ms;
   const bool sent_first = ways[3].idle_ms > read_ms;
   std::stable_sort(std::begin(ways), std::end(ways), [&](const Way& a, const Way& b) {

@@ -31,11 +31,12 @@ enum class WaitKind : std::uint8_t {
   kUpload,    // that what it copies to the device has been read
   kCheck,     // whether values are as they should be (NaN, allclose)
   kBranch,    // a value that compiled code branches on, so that it is compiled in parts
+  kExchange,  // how much an exchange with other ranks sends and receives
 };
 // Of a value or a count for Python, which the host needs to go on.
 inline bool FetchesValue(WaitKind kind) {
   return kind == WaitKind::kScalar || kind == WaitKind::kShape || kind == WaitKind::kCheck ||
-         kind == WaitKind::kBranch;
+         kind == WaitKind::kBranch || kind == WaitKind::kExchange;
 }
 
 // Something that the host did, a place that waits, or a phase that launches.

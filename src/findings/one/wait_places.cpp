@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/attribution/collective_kernel.h"
 #include "analysis/host/first_calls.h"
 #include "base/number_text.h"
 #include "findings/one/advice_rules.h"
@@ -365,7 +366,28 @@ class PlaceFinder {
     const auto checks = std::count_if(waits.calls.begin(), waits.calls.end(),
                                       [&](EventIndex call) { return IsOfACheck(call); });
     if (2 * static_cast<std::size_t>(checks) > waits.calls.size()) return WaitKind::kCheck;
+    const auto sizes = std::count_if(waits.calls.begin(), waits.calls.end(),
+                                     [&](EventIndex call) { return IsForExchange(call); });
+    if (2 * static_cast<std::size_t>(sizes) > waits.calls.size()) return WaitKind::kExchange;
     return KindOfWait(group.op, waits.to_host > waits.to_device, waits.to_device > waits.to_host);
+  }
+
+  // Whether what a call reads back are sizes: a few numbers, and the next op that does anything is
+  // an exchange with other ranks.
+  bool IsForExchange(EventIndex call) const {
+    if (CopiesOf(call).first == 0) return false;
+    constexpr std::size_t kEventsMost = 16;
+    const EventIndex op = tree_.parent(call);
+    std::uint32_t next = tree_.subtree_end(op == kNoEvent ? call : op);
+    const auto end = std::min<std::size_t>(next + kEventsMost, tree_.preorder().size());
+    for (; next < end; ++next) {
+      const EventIndex e = tree_.preorder()[next];
+      if (events_[e].track != events_[call].track) return false;
+      if (IsOp(e) && analysis::CommFamilyOfName(events_.name(e)) == analysis::CommFamily::kExchange)
+        return true;
+      if (trace::IsLaunchCall(events_[e].kind) && !tree_.GpuOf(e).empty()) return false;
+    }
+    return false;
   }
 
   // Whether the value that a call fetches says whether values are as they should be.
