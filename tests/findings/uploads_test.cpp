@@ -17,7 +17,7 @@ using testing::TraceText;
 
 // Three steps of ten modules, each of which uploads from pinned memory for so long and multiplies
 // for 100 us.
-TraceText Uploads(double upload, bool fp32, bool loader = false) {
+TraceText Uploads(double upload, bool fp32, bool loader = false, int stream = 7) {
   const char* type = fp32 ? "float" : "c10::BFloat16";
   const char* kernel = fp32 ? "ampere_sgemm_128x128_tn" : "ampere_bf16_s16816gemm_bf16_128x128_tn";
   TraceText text;
@@ -32,7 +32,7 @@ TraceText Uploads(double upload, bool fp32, bool loader = false) {
     for (int i = 0; i < 10; ++i) {
       text.Op("aten::copy_", at, 20).Runtime("cudaMemcpyAsync", at + 5, 10, ++id);
       gpu = std::max(gpu, at + 20);
-      text.Memcpy("Memcpy HtoD (Pinned -> Device)", gpu, upload, id, 7, R"("bytes":67108864)");
+      text.Memcpy("Memcpy HtoD (Pinned -> Device)", gpu, upload, id, stream, R"("bytes":67108864)");
       gpu += upload;
       text.OpWithKernel("aten::mm", at + 30, 20, kernel, gpu + 5, 100, ++id,
                         Shapes("[[512,4096],[4096,4096]]", type));
@@ -103,6 +103,11 @@ TEST_CASE("inputs of a loader, and uploads that are a small part, are copied ahe
   REQUIRE(batches != nullptr);
   CHECK_FALSE(Keeps(*batches));
   CHECK(Advises(batches->path_b, Advice::kPrefetchToDevice));
+  // On a stream of their own they are already.
+  const Analyzed aside = Analyze(Uploads(1000, true, true, 16));
+  const Finding* there = aside.Find("multi_kernel", "H2D copies");
+  REQUIRE(there != nullptr);
+  CHECK(there->path_b.empty());
   const Analyzed small = Analyze(Uploads(30, true));
   const Finding* part = small.Find("multi_kernel", "H2D copies");
   CHECK((part == nullptr || !Keeps(*part)));

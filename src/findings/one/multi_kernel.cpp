@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <tuple>
+#include <unordered_set>
 
 #include "analysis/attribution/arg_text.h"
 #include "analysis/attribution/clock.h"
@@ -162,7 +163,10 @@ class MultiKernel {
 
   void Copies() {
     std::map<CopyDirection, CopyGroup> groups;
-    std::map<CopyDirection, double> timed_us;  // of copies that recorded their bytes
+    std::map<CopyDirection, double> timed_us;     // of copies that recorded their bytes
+    std::unordered_set<std::uint32_t> computing;  // streams
+    for (const EventIndex e : computation_)
+      computing.insert(events_[e].track);
     struct Site {
       CopySite site;
       EventIndex first = kNoEvent;
@@ -177,6 +181,7 @@ class MultiKernel {
       ++group.count;
       group.total_us += us;
       group.max_us = std::max(group.max_us, us);
+      if (!computing.contains(event.track)) group.aside_us += us;
       group.exposed_us += UncoveredUs(working_, event.ts_ns, event.end_ns());
       if (ContainsNoCase(events_.name(e), "pageable")) {
         ++group.pageable;

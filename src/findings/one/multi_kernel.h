@@ -34,6 +34,9 @@ struct CopyGroup {
   std::uint64_t pageable = 0;  // by the event's name: the host side is not pinned
   double pageable_us = 0;      // of these
   double made_us = 0;          // of uploads of what an op made on the host right before
+  double aside_us = 0;         // on streams that compute nothing
+  // Most of the time is on streams of their own already.
+  bool mostly_aside() const { return 2 * aside_us > total_us; }
   // Most of the time is theirs: pinned memory is a way out.
   bool mostly_pageable() const { return 2 * pageable_us > total_us; }
   bool flagged = false;  // limits::kCopyShare, limits::kCopyCount (D2H and H2D)

@@ -263,7 +263,7 @@ Finding CopyFinding(const session::LoadedTrace& trace, const Analysis& analysis,
         f.path_a.push_back({Advice::kShareUploads, {}, {}});
       // Nothing is left of what is not copied.
       SetSavings(analysis, {f.exclusive_ms, f.exclusive_ms, f.exclusive_ms}, &f);
-    } else {
+    } else if (!group.mostly_aside()) {
       f.path_b.push_back({to_host ? Advice::kCopyBackAside : Advice::kPrefetchToDevice, {}, {}});
     }
   }

@@ -144,7 +144,7 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
   context->autotuned =
       names.Device("triton_tem_") || names.Device("triton_mm") || names.Device("triton_bmm");
   context->replays = names.Host("GraphLaunch");
-  context->pipelined_exchange = names.Host("start_sparse_data_dist");
+  context->pipelined_exchange = names.Host("sparse_data_dist ##");
   // "## encoder fp16 None ##" stands around what the codec does.
   context->coded_exchange = names.Host("## encoder ") && names.Host("## decoder ");
   context->own_loader = names.Host("_SingleProcessDataLoaderIter");
