@@ -150,6 +150,36 @@ TEST_CASE("a copy back holds nobody up whose values nobody can have read before 
   CHECK(saved(CopiedBack(4, 30)) < 1.05);
 }
 
+// A backward thread launches a kernel, an AllReduce behind it that takes `reduce_us`, a kernel of
+// 1,200 us beside that, and tells its stream to wait; the main thread then launches the optimizer.
+Loaded Reduced(double reduce_us, const char* node) {
+  constexpr double kBeside = 1200;
+  TraceText text;
+  text.Thread(100, 200).Op(node, 0, 100);
+  text.Runtime("cudaLaunchKernel", 10, 5, 1).Kernel("k1", 20, 100, 1);
+  text.Runtime("cudaStreamWaitEvent", 30, 2, 2).Runtime("cudaLaunchKernel", 40, 5, 3);
+  text.Kernel("ncclKernel_AllReduce_RING_LL_Sum_float", 123, reduce_us, 3, 15);
+  text.Runtime("cudaLaunchKernel", 60, 5, 4).Kernel("beside", 121, kBeside, 4);
+  text.Runtime("cudaStreamWaitEvent", 80, 2, 5);
+  const double begin = std::max(121 + kBeside + 1, 123 + reduce_us + 3);
+  text.Thread(100, 100).Op("Optimizer.step", 105, 15);
+  text.Runtime("cudaLaunchKernel", 110, 5, 6).Kernel("adam", begin, 100, 6);
+  text.Runtime("cudaDeviceSynchronize", 125, begin + 108 - 125, 7);
+  return Load(text);
+}
+
+TEST_CASE("what a stream was told to wait for ends before what the next thread launches") {
+  const auto saved = [](const Loaded& loaded) {
+    return SavedMs(SimulationOf(loaded), Scaled(loaded, "beside", 0));
+  };
+  constexpr const char* kNode = "autograd::engine::evaluate_function: AddmmBackward0";
+  // The AllReduce ends 198 us before the kernel beside it, and 900 us before in the other.
+  CHECK(saved(Reduced(1000, kNode)) == doctest::Approx(0.195).epsilon(0.05));
+  CHECK(saved(Reduced(300, kNode)) == doctest::Approx(0.895).epsilon(0.05));
+  // Another thread than backward's tells its own streams: only the end waits for the AllReduce.
+  CHECK(saved(Reduced(1000, "copy_thread")) == doctest::Approx(0.299).epsilon(0.02));
+}
+
 TEST_CASE("stretches of the host may come in any order and lie anywhere") {
   Machine machine;
   for (int i = 0; i < 200; ++i)

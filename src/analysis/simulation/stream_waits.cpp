@@ -17,10 +17,12 @@ constexpr double kLagMax = 30;            // and so long before it at most
 constexpr double kUnexplainedDelay = 20;  // without a call, starts this late ask for a reason
 constexpr std::size_t kSourcesMax = 256;
 
-// A call that told a stream to wait, and where its thread had launched last.
+// A call that told a stream to wait, what its thread had launched last, and the last collective
+// that any had: a stream that computes waits for its end.
 struct Told {
   double at;
   std::uint32_t last_work;
+  std::uint32_t collective;
 };
 
 class StreamWaitFinder {
@@ -39,20 +41,34 @@ class StreamWaitFinder {
   }
 
  private:
+  // A stream is told by the thread that launches on it next; what backward told last is for who
+  // launches after it, as nobody else does before its end.
   void CollectTold() {
-    told_of_.assign(recorded_.works.size(), {});
-    for (const HostThread& thread : recorded_.threads) {
-      std::size_t first = told_.size();
+    struct Pending {
+      std::vector<Told> told;
       std::uint32_t last_work = kNoPlace;
-      for (const std::uint32_t c : thread.calls) {
-        const HostCall& call = recorded_.calls[c];
-        if (call.role == CallRole::kStreamOrder) {
-          told_.push_back({call.begin, last_work});
-        } else if (call.works > 0) {
-          told_of_[recorded_.WorksOf(call).front()] = {first, told_.size()};
-          first = told_.size();
-          last_work = recorded_.WorksOf(call).back();
-        }
+    };
+    told_of_.assign(recorded_.works.size(), {});
+    std::vector<Pending> of_thread(recorded_.threads.size());
+    std::uint32_t collective = kNoPlace;
+    for (const HostCall& call : recorded_.calls) {
+      Pending& own = of_thread[call.thread];
+      if (call.role == CallRole::kStreamOrder) {
+        own.told.push_back({call.begin, own.last_work, collective});
+        continue;
+      }
+      if (call.works == 0) continue;
+      const std::size_t first = told_.size();
+      for (std::size_t t = 0; t < of_thread.size(); ++t) {
+        if (t != call.thread && recorded_.threads[t].autograd_nodes == 0) continue;
+        told_.insert(told_.end(), of_thread[t].told.begin(), of_thread[t].told.end());
+        of_thread[t].told.clear();
+      }
+      const auto works = recorded_.WorksOf(call);
+      told_of_[works.front()] = {first, told_.size()};
+      own.last_work = works.back();
+      for (const std::uint32_t work : works) {
+        if (recorded_.works[work].collective) collective = work;
       }
     }
   }
@@ -145,10 +161,12 @@ class StreamWaitFinder {
     const GpuWork& one = recorded_.works[work];
     std::vector<std::uint32_t> sources;
     for (const Told& call : told) {
-      if (call.last_work == kNoPlace) continue;
-      const GpuWork& other = recorded_.works[call.last_work];
-      if (other.stream == one.stream || other.end > one.start + kTolerance) continue;
-      sources.push_back(call.last_work);
+      for (const std::uint32_t source : {call.last_work, call.collective}) {
+        if (source == kNoPlace || (source == call.collective && one.collective)) continue;
+        const GpuWork& other = recorded_.works[source];
+        if (other.stream == one.stream || other.end > one.start + kTolerance) continue;
+        sources.push_back(source);
+      }
     }
     std::sort(sources.begin(), sources.end());
     sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
