@@ -423,6 +423,15 @@ TEST_CASE("weights of experts that are quantised in each call") {
   const Finding* finding = FindRule(one, Pattern::kParameterQuantised);
   REQUIRE(finding != nullptr);
   CHECK(finding->change_a->savings_ms.high == doctest::Approx(0.32));
+  CHECK(finding->change_a->savings_ms.low > 0.1);
+  // With autograd on it may be training, whose steps change the weights.
+  TraceText differentiated = trace("[[4,2048,7168]]", 5);
+  for (int i = 0; i < 5; ++i)
+    differentiated.Op("aten::add", 30.0 * i + 16, 3, fmt::format(R"("Sequence number":{})", i));
+  const Analyzed forward = Analyze(differentiated, "B200");
+  const Finding* once = FindRule(forward, Pattern::kParameterQuantised);
+  REQUIRE(once != nullptr);
+  CHECK(once->change_a->savings_ms.low == 0);
   // Too few calls, and activations, which are others each time.
   CHECK(FindRule(Analyze(trace("[[4,2048,7168]]", 3), "B200"), Pattern::kParameterQuantised) ==
         nullptr);

@@ -30,6 +30,8 @@ class CauseContext {
   const std::string& model_type() const { return model_type_; }
   // Whether backward work or an optimizer is in the trace.
   bool training() const { return training_; }
+  // Whether weights may change between steps all the same.
+  bool may_train() const { return work_.may_train; }
   int newest_architecture() const { return newest_; }  // in kernel names; 0: none has one
 
   // The first host op on a fp64 tensor of more than one element, and "file.py(3): f" or "".

@@ -240,17 +240,17 @@ class CauseFinder {
     const bool quantises = ContainsNoCase(o->category, "quant");
     if (!quantises && cast == o->patterns.end()) return false;
     Facts facts = quantises ? Facts() : cast->facts;
-    facts.push_back(CauseText("shape", ShapeText(shapes.front())));
-    facts.push_back(CauseCount("calls", calls));
+    facts.insert(facts.end(),
+                 {CauseText("shape", ShapeText(shapes.front())), CauseCount("calls", calls)});
+    if (context_.may_train()) facts.push_back(CauseText("trained", "if this is training"));
     Set(o, quantises ? Pattern::kParameterQuantised : Pattern::kParameterCast,
         quantises ? "quantise" : "cast", std::move(facts));
-    const double most = 1 - 1 / calls;
-    o->cause->a = Target{{most / 2, 0.9 * most, most}, "one call", "calls in this trace", true};
+    const double most = 1 - 1 / calls, least = context_.may_train() ? 0 : most / 2;
+    o->cause->a = Target{{least, 0.9 * most, most}, "one call", "calls in this trace", true};
     return true;
   }
 
   // ---- products
-
   bool Unaligned(Operation* o) {
     const auto now = o->efficiency.tflops_per_s;
     const int newest = context_.newest_architecture();

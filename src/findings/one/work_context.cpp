@@ -138,6 +138,7 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
   if (context->IsServer()) context->step_tokens = TokensOf(batch);
   if (context->causal && !context->IsServer()) context->input_tokens = LengthOf(batch);
   context->generates = !context->IsServer() && workload[WorkloadPart::kPhase].value == "decode";
+  context->may_train = workload[WorkloadPart::kPhase].value == kForwardWithAutograd;
   context->cut_experts = TensorRanks(workload[WorkloadPart::kParallelism].value);
   const trace::EventStore& events = trace.events();
   const NamesSeen names(events);

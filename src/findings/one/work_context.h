@@ -20,6 +20,7 @@ struct WorkContext {
   std::string framework;  // as `elsewhere` of fixes names it; empty: PyTorch's
   const trace::HowToRecord* how = &trace::HowToRecordNext(nullptr);  // never null
   bool training = false;   // backward work or an optimizer
+  bool may_train = false;  // neither, and autograd is on: perhaps a training step's forward pass
   bool compiled = false;   // kernels that Inductor generated, or a compiled function
   bool autotuned = false;  // some of these are products: the compiler has timed them (max-autotune)
   bool replays = false;    // graphs of the GPU are launched
