@@ -242,7 +242,7 @@ class CauseFinder {
     Facts facts = quantises ? Facts() : cast->facts;
     facts.insert(facts.end(),
                  {CauseText("shape", ShapeText(shapes.front())), CauseCount("calls", calls)});
-    if (context_.may_train()) facts.push_back(CauseText("trained", "if this is training"));
+    if (context_.may_train()) facts.push_back({"trained", "if this is training", "words"});
     Set(o, quantises ? Pattern::kParameterQuantised : Pattern::kParameterCast,
         quantises ? "quantise" : "cast", std::move(facts));
     const double most = 1 - 1 / calls, least = context_.may_train() ? 0 : most / 2;

@@ -11,11 +11,14 @@ namespace {
 
 // One wait at the end of a run is how anybody gets a result. One in the middle of each step costs
 // the lead of every step.
-bool AreTold(const HostEvidence& e, const HostCause& cause, const WaitPlaces& found) {
+bool IsAmidEach(const HostEvidence& e, const WaitPlaces& found) {
   const std::int64_t units = e.frames.frames.base.count;
-  const bool every = units > 1 && found.amid >= static_cast<std::uint64_t>(units);
+  return units > 1 && found.amid >= static_cast<std::uint64_t>(units);
+}
+
+bool AreTold(const HostEvidence& e, const HostCause& cause, const WaitPlaces& found) {
   const double ms = cause.idle_ms + cause.gpu_ms;
-  return (every || TellsLead(found)) && e.base_ms > 0 &&
+  return (IsAmidEach(e, found) || TellsLead(e, found)) && e.base_ms > 0 &&
          ms >= limits::kHostShareMin / 100 * e.base_ms;
 }
 
@@ -60,8 +63,12 @@ std::vector<analysis::HostStretch> StretchesOf(const IntervalSet<std::int64_t>& 
   return stretches;
 }
 
-bool TellsLead(const WaitPlaces& found) {
-  return static_cast<double>(found.count) >= limits::kWaitsMin;
+bool TellsLead(const HostEvidence& evidence, const WaitPlaces& found) {
+  constexpr double kQuicker = 0.9;
+  if (static_cast<double>(found.count) >= limits::kWaitsMin) return true;
+  const ledger::Books& books = evidence.frames.books;
+  return IsAmidEach(evidence, found) && static_cast<double>(books.host.alone_ns) <
+                                            kQuicker * static_cast<double>(books.gpu.busy_ns);
 }
 
 IntervalSet<std::int64_t> HostTimeOf(const WaitPlaces& found) {
@@ -73,7 +80,7 @@ std::optional<HostCause> CauseOfChecks(const HostEvidence& evidence, const IdleL
   const IntervalSet<std::int64_t> host = HostTimeOf(*found);
   HostCause cause = WaitsOf(*found);
   const double meanwhile_ms = LateMeanwhile(ledger.late(), host);
-  cause.gone = TellsLead(*found);
+  cause.gone = TellsLead(evidence, *found);
   cause.idle_ms = found->behind_ms + std::max(cause.gone ? found->lead_ms : 0, meanwhile_ms);
   cause.gpu_ms = WorkInScope(evidence, found->read_gpu);
   if (!AreTold(evidence, cause, *found)) return std::nullopt;
@@ -110,7 +117,7 @@ std::optional<HostCause> CauseOfWaits(const HostEvidence& evidence, const IdleLe
                                       WaitPlaces* found, const IntervalSet<std::int64_t>& checked) {
   HostCause cause = WaitsOf(*found);
   IntervalSet<std::int64_t> late, late_of_others;
-  double late_ms = 0, lead_ms = TellsLead(*found) ? found->lead_ms : 0;
+  double late_ms = 0, lead_ms = TellsLead(evidence, *found) ? found->lead_ms : 0;
   for (const IdlePhase& phase : ledger.phases) {
     if (!phase.waits_often()) {
       late_of_others.insert(late_of_others.end(), phase.late.begin(), phase.late.end());
