@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "findings/one/late_gaps.h"
 #include "findings/one/thresholds.h"
 #include "support/analyzed.h"
 
@@ -94,6 +95,17 @@ TEST_CASE("launching takes longer than what is launched") {
   CHECK(BestWall(finding)->ms.mid > 0.7 * one.analysis.wall.wall_ms);
   CHECK(finding.id == "f1");
   CHECK(BestWall(finding)->after_others_ms == doctest::Approx(BestWall(finding)->ms.mid));
+}
+
+TEST_CASE("launches that nearly all find work before them are no pace of the host's") {
+  const Analyzed one = Analyze(SlowLaunches());
+  HostCause cause;
+  cause.launch_us = 58;
+  cause.kernel_us = 20;
+  cause.idle_percent = 68;
+  CHECK_FALSE(IsHostAhead(*one.analysis.frames, cause));
+  cause.idle_percent = 2.4;
+  CHECK(IsHostAhead(*one.analysis.frames, cause));
 }
 
 TEST_CASE("a module's idle time is at most its host time") {

@@ -88,6 +88,9 @@ bool IsHostAhead(const session::TraceFrames& frames, const HostCause& cause) {
   const analysis::Balance& balance = frames.frames.steady;
   const auto busy = static_cast<double>(balance.busy_ns());
   if (cause.launch_us > 0 && cause.launch_us < cause.kernel_us) return true;
+  // Nearly all launches find work before them.
+  constexpr double kFewIdle = 10;
+  if (cause.idle_percent < kFewIdle) return true;
   // A part of the step that launches too slowly is a cause, however busy the rest is.
   const bool slow_part =
       std::any_of(cause.places.begin(), cause.places.end(),

@@ -9,8 +9,8 @@
 
 namespace jarvis::findings {
 
-// The next launch usually comes before a kernel ends, or the GPU is busy nearly all the time and no
-// part of the step launches too slowly.
+// The next launch usually comes before a kernel ends, nearly all launches find work before them, or
+// the GPU is busy nearly all the time and no part of the step launches too slowly.
 bool IsHostAhead(const session::TraceFrames& frames, const HostCause& cause);
 
 // Of a recording of one unit: the stretch that holds most of the idle time, what runs before and
