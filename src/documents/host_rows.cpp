@@ -68,7 +68,8 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
       table->Row({"Host time, without profiler overhead, over GPU time",
                   fmt::format("{:.0f} times", gain->times)});
   }
-  if (cause.idle_ms > 0)
+  // What happens once is beside the steps whose idle time is known.
+  if (cause.idle_ms > 0 && !cause.once)
     table->Row({"GPU idle because of it", MsAndEach(analysis, IdleMs(analysis, cause))});
   if (cause.gpu_ms > 0)
     table->Row({"GPU time of what the checks compute", MsAndEach(analysis, cause.gpu_ms)});
