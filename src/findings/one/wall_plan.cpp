@@ -127,13 +127,27 @@ Range AfterOthers(const WallSaving& saving) {
   return after;
 }
 
+namespace {
+
+// What it shows behind may save nothing: then this one saves what it does alone.
+bool MayStayHidden(std::span<const Finding> findings, const Finding& finding) {
+  if (finding.shows_after.empty()) return false;
+  const auto first = std::ranges::find(findings, finding.shows_after, &Finding::id);
+  const WallSaving* saving = first == findings.end() ? nullptr : BestWall(*first);
+  return saving != nullptr && AfterOthers(*saving).low <= 0;
+}
+
+}  // namespace
+
 std::optional<Range> TogetherOf(std::span<const Finding> findings) {
   std::optional<Range> sum;
   for (const Finding& finding : findings) {
     const WallSaving* best = BestWall(finding);
     if (best == nullptr || finding.one_off) continue;
     if (!sum) sum = Range{};
-    *sum = Added(*sum, AfterOthers(*best));
+    Range after = AfterOthers(*best);
+    if (MayStayHidden(findings, finding)) after.low = std::min(after.low, best->ms.low);
+    *sum = Added(*sum, after);
   }
   return sum;
 }
