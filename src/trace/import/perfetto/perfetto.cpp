@@ -343,7 +343,8 @@ std::string DamageOf(const Packets& packets, const Slices& slices) {
 Result<ImportedTrace> ReadPerfetto(const TraceInput& input, const ReadOptions& options, Job& job) {
   JV_TRY(CheckPackedOnce(input));
   JV_ASSIGN(const auto bytes, input.Bytes(job));
-  JV_ASSIGN(const std::string data, ReadAll(*bytes, options.bytes_max, job));
+  JV_ASSIGN(const Column<char> all, ReadAll(*bytes, options.bytes_max, job));
+  const std::string_view data(all.data(), all.size());
   Packets packets = ReadPackets(data);
   if (!bytes->damage().empty()) packets.damage.push_back(bytes->damage());
   JV_TRY(job.Check());

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -164,11 +165,14 @@ class SpaceReader {
   // The program that has most of the work.
   std::string_view LongestProgram() const {
     std::map<std::string_view, std::int64_t> sums;
+    std::unordered_map<const Op*, std::int64_t> by_op;
     for (const LineEvents& line : lines_) {
       for (std::size_t e = 0; e < line.ops.size(); ++e) {
-        if (line.ops[e] != nullptr) sums[line.ops[e]->module] += line.slice.events[e].dur_ns;
+        if (line.ops[e] != nullptr) by_op[line.ops[e]] += line.slice.events[e].dur_ns;
       }
     }
+    for (const auto& [op, sum] : by_op)
+      sums[op->module] += sum;
     const auto most =
         std::ranges::max_element(sums, {}, [](const auto& sum) { return sum.second; });
     return most == sums.end() ? std::string_view() : most->first;
@@ -279,8 +283,9 @@ Status CheckKind(std::string_view head) {
 Result<ImportedTrace> ReadXplane(const TraceInput& input, const ReadOptions& options, Job& job) {
   JV_TRY(CheckPackedOnce(input));
   JV_ASSIGN(const auto bytes, input.Bytes(job));
-  JV_ASSIGN(const std::string data, ReadAll(*bytes, options.bytes_max, job));
-  JV_TRY(CheckKind(std::string_view(data).substr(0, kSniffedBytes)));
+  JV_ASSIGN(const Column<char> all, ReadAll(*bytes, options.bytes_max, job));
+  const std::string_view data(all.data(), all.size());
+  JV_TRY(CheckKind(data.substr(0, kSniffedBytes)));
   Space space = ReadSpace(data);
   if (!bytes->damage().empty()) space.damage.push_back(bytes->damage());
   if (std::ranges::none_of(space.planes, [](const Plane& plane) { return !plane.name.empty(); })) {
