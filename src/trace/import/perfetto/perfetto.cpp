@@ -421,9 +421,10 @@ std::string DamageOf(const Packets& packets, const Slices& slices) {
 Result<ImportedTrace> ReadPerfetto(const TraceInput& input, const ReadOptions& options, Job& job) {
   JV_TRY(CheckPackedOnce(input));
   JV_ASSIGN(const auto bytes, input.Bytes(job));
-  JV_ASSIGN(const Column<char> all, ReadAll(*bytes, options.bytes_max, job));
-  const std::string_view data(all.data(), all.size());
-  Packets packets = ReadPackets(data);
+  JV_ASSIGN(Column<char> data, ReadAll(*bytes, options.bytes_max, job));
+  const std::size_t size = data.size();
+  Packets packets = ReadPackets({data.data(), size});
+  data = {};
   if (!bytes->damage().empty()) packets.damage.push_back(bytes->damage());
   JV_TRY(job.Check());
   if (packets.tracks.empty() && packets.points.empty()) {
@@ -434,12 +435,14 @@ Result<ImportedTrace> ReadPerfetto(const TraceInput& input, const ReadOptions& o
         std::string(kHowToRecord));
   }
   const Slices slices = NestSlices(packets);
+  packets.points = {};
+  packets.said = {};
   JV_TRY(job.Check());
   ImportedTrace read;
   JV_ASSIGN(read.trace, TraceMaker(packets, slices).Run());
   read.trace.damage = DamageOf(packets, slices);
   read.trace.partial = !read.trace.damage.empty();
-  read.trace.events.text_bytes = data.size();
+  read.trace.events.text_bytes = size;
   read.content_hash = bytes->content_hash();
   return read;
 }
