@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/huge_pages.h"
 
 namespace jarvis {
 
@@ -82,6 +83,22 @@ class Column {
     if (borrowed()) std::memcpy(grown, data_, std::min(size_, capacity) * sizeof(T));
     data_ = static_cast<T*>(grown);
     capacity_ = capacity;
+  }
+  // The same for one that will be filled and not grow, in huge pages if it is large.
+  void reserve_whole(std::size_t capacity) {
+    reserve(capacity);
+    PreferHugePages(data_, capacity_ * sizeof(T));
+  }
+  // Adds values that the caller writes, from where this points to; truncate() takes back those that
+  // were not written.
+  T* append_unset(std::size_t count) {
+    if (size_ + count > capacity_) Grow(size_ + count);
+    size_ += count;
+    return data_ + (size_ - count);
+  }
+  void truncate(std::size_t size) {
+    JV_DCHECK(size <= size_);
+    size_ = size;
   }
   // Makes values that lie elsewhere its own, so that they can be changed.
   void Own() {

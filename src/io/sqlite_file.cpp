@@ -249,9 +249,9 @@ Status SqliteFile::ReadSchema() {
                 "copy or export it again");
   }
   for (auto& [table, columns] : tables_) {
-    each(fmt::format("PRAGMA table_xinfo({})", Quoted(table)), [&](sqlite3_stmt* row) {
+    each(fmt::format("PRAGMA table_xinfo({})", Quoted(table)), [&to = columns](sqlite3_stmt* row) {
       // Others are hidden, or made by expressions of the file's.
-      if (sqlite3_column_int(row, 6) == 0) columns.emplace_back(TextOf(row, 1));
+      if (sqlite3_column_int(row, 6) == 0) to.emplace_back(TextOf(row, 1));
       return true;
     });
   }

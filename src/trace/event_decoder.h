@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/column.h"
 #include "base/string_pool.h"
 #include "trace/dialect.h"
 #include "trace/event.h"
@@ -44,8 +45,8 @@ struct DecodedSlice {
     StringId args;  // in raws
   };
 
-  std::vector<Event> events;
-  std::vector<Args> args;
+  Column<Event> events;
+  Column<Args> args;
   std::vector<Flow> flows;
   std::vector<BeginEnd> begin_ends;
   std::vector<Inexact> inexact;

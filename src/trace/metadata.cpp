@@ -78,7 +78,7 @@ Recording ReadRecording(dom::element from) {
   });
   for (const auto& [key, list] :
        {std::pair{"seen", &recording.seen}, std::pair{"start_up", &recording.start_up}}) {
-    EachObject(from, key, [&](dom::element one) {
+    EachObject(from, key, [list = list](dom::element one) {
       Recording::Seen& seen = list->emplace_back();
       seen.what = Text(one, "what");
       seen.count = static_cast<std::uint64_t>(Integer(one, "count").value_or(0));

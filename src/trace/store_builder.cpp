@@ -19,6 +19,18 @@ const auto& Led(const Table& table, std::size_t id) {
 
 }  // namespace
 
+// Before the slice's args are appended: they begin where the store's end.
+inline Event StoreBuilder::Mapped(Event event, const DecodedSlice& slice) const {
+  event.name = Led(names_, event.name);
+  event.track = Led(tracks_, event.track);
+  event.category = Led(categories_, event.category);
+  if (event.args != kNoArgs) {
+    JV_CHECK(event.args < slice.args.size());
+    event.args += static_cast<std::uint32_t>(store_.args.size());
+  }
+  return event;
+}
+
 bool StoreBuilder::Append(const DecodedSlice& slice) {
   const std::size_t marks = begin_ends_.size() + slice.begin_ends.size();
   if (store_.events.size() + slice.events.size() + marks > limits::kEventsMax) return false;
@@ -27,8 +39,9 @@ bool StoreBuilder::Append(const DecodedSlice& slice) {
   MapNames(slice);
   MapTracks(slice);
   MapCategories(slice);
+  Event* to = store_.events.append_unset(slice.events.size());
   for (const Event& event : slice.events)
-    store_.events.push_back(Mapped(event, slice));
+    *to++ = Mapped(event, slice);
   for (const DecodedSlice::BeginEnd& mark : slice.begin_ends) {
     Event event = mark.event;
     if (mark.phase == 'B') {
@@ -127,22 +140,11 @@ void StoreBuilder::MapCategories(const DecodedSlice& slice) {
   }
 }
 
-// Before the slice's args are appended: they begin where the store's end.
-Event StoreBuilder::Mapped(Event event, const DecodedSlice& slice) const {
-  event.name = Led(names_, event.name);
-  event.track = Led(tracks_, event.track);
-  event.category = Led(categories_, event.category);
-  if (event.args != kNoArgs) {
-    JV_CHECK(event.args < slice.args.size());
-    event.args += static_cast<std::uint32_t>(store_.args.size());
-  }
-  return event;
-}
-
 void StoreBuilder::AppendArgs(const DecodedSlice& slice) {
   const auto map = [&](StringId& id) {
     if (id != kNoString) id = Led(raws_, id);
   };
+  Args* to = store_.args.append_unset(slice.args.size());
   for (Args args : slice.args) {
     map(args.dims);
     map(args.strides);
@@ -150,7 +152,7 @@ void StoreBuilder::AppendArgs(const DecodedSlice& slice) {
     map(args.concrete);
     map(args.other);
     map(args.known_as);
-    store_.args.push_back(args);
+    *to++ = args;
   }
 }
 

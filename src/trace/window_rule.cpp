@@ -15,7 +15,7 @@ bool IsOnHost(EventKind kind) {
          kind == EventKind::kPythonFunction || IsLaunchCall(kind);
 }
 
-std::int64_t CorrelationOf(const Event& event, const std::vector<Args>& args) {
+std::int64_t CorrelationOf(const Event& event, const Column<Args>& args) {
   return event.args == kNoArgs ? kAbsent : args[event.args].correlation;
 }
 
@@ -27,7 +27,7 @@ void Unite(std::vector<std::int64_t>* values) {
 
 // Keeps the args of the events that are left, in their order.
 void DropOrphanedArgs(DecodedSlice* slice) {
-  std::vector<Args> kept;
+  Column<Args> kept;
   const auto take = [&](Event& event) {
     if (event.args == kNoArgs) return;
     kept.push_back(slice->args[event.args]);
@@ -163,7 +163,7 @@ void WindowRule::Select(DecodedSlice* slice) const {
     if (!places.empty()) places[i] = kept;
     slice->events[kept++] = event;
   }
-  slice->events.resize(kept);
+  slice->events.resize(kept, Event{});
   std::erase_if(slice->inexact, [&](DecodedSlice::Inexact& time) {
     time.event = places[time.event];
     return time.event == kNoEvent;

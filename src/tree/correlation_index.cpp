@@ -87,9 +87,11 @@ EventIndex CorrelationIndex::Find(EventIndex work) const {
     if (launcher == kNoProcess) {
       if (!OfOne(found)) return trace::kNoEvent;
     } else {
-      const auto part = std::ranges::equal_range(found, launcher, {}, &IdentifiedEvent::process);
-      if (part.empty()) return trace::kNoEvent;
-      found = {part.begin(), part.end()};
+      const auto process = &IdentifiedEvent::process;
+      const auto begin = std::ranges::lower_bound(found, launcher, {}, process);
+      const auto end = std::ranges::upper_bound(found, launcher, {}, process);
+      if (begin == end) return trace::kNoEvent;
+      found = {begin, end};
     }
   }
   const auto later = std::partition_point(

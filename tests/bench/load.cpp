@@ -6,9 +6,11 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <stdexcept>
 #include <vector>
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +23,7 @@
 namespace jarvis::bench {
 namespace {
 
-enum class What { kRead, kLoad, kKeep, kReopen };
+enum class What { kRead, kReadWarm, kLoad, kKeep, kReopen };
 
 struct Report {
   double seconds = 0;
@@ -46,23 +48,42 @@ void Fill(const session::LoadedTrace& trace, Report* report) {
   report->good = true;
 }
 
-Report LoadHere(const std::string& path, What what, const std::string& cache_folder) {
+Report ReadHere(const std::string& path, int threads) {
   Report report;
   Job job;
   const auto start = std::chrono::steady_clock::now();
   const double cpu_start = CpuSeconds();
-  if (what == What::kRead) {
-    auto file = io::FilePolicy().OpenInput(path);
-    if (!file) return report;
-    const auto opened = trace::TraceFile::Open(std::move(*file), job);
-    if (!opened) return report;
-    const auto read = opened->Read({}, job);
-    report.seconds = SecondsSince(start);
-    report.cpu_seconds = CpuSeconds() - cpu_start;
-    report.good = read.has_value();
-    if (read) report.events = static_cast<std::int64_t>(read->trace.events.size());
-    return report;
+  auto file = io::FilePolicy().OpenInput(path);
+  if (!file) return report;
+  const auto opened = trace::TraceFile::Open(std::move(*file), job);
+  if (!opened) return report;
+  const auto read = opened->Read({.threads = threads}, job);
+  report.seconds = SecondsSince(start);
+  report.cpu_seconds = CpuSeconds() - cpu_start;
+  report.good = read.has_value();
+  if (read) report.events = static_cast<std::int64_t>(read->trace.events.size());
+  return report;
+}
+
+// The best but the first, by a process that keeps what is freed.
+Report ReadWarm(const std::string& path) {
+  ::mallopt(M_MMAP_MAX, 0);
+  ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  constexpr int kReads = 5;
+  Report best = ReadHere(path, 1);
+  for (int i = 1; i < kReads && best.good; ++i) {
+    const Report again = ReadHere(path, 1);
+    if (i == 1 || again.cpu_seconds < best.cpu_seconds) best = again;
   }
+  return best;
+}
+
+Report LoadHere(const std::string& path, What what, const std::string& cache_folder) {
+  if (what == What::kRead) return ReadHere(path, 0);
+  if (what == What::kReadWarm) return ReadWarm(path);
+  Report report;
+  Job job;
+  const auto start = std::chrono::steady_clock::now();
   session::TraceCache cache({.folder = what == What::kLoad ? std::string() : cache_folder,
                              .bytes_max = std::uint64_t{1} << 40,
                              .text_bytes_min = 0,
@@ -145,6 +166,11 @@ Load MeasureLoad(const std::string& path, int runs) {
   }
   std::filesystem::remove_all(folder);
   return load;
+}
+
+double WarmReadSeconds(const std::string& path) {
+  std::int64_t ignored = 0;
+  return LoadInChild(path, What::kReadWarm, "", &ignored).cpu_seconds;
 }
 
 }  // namespace jarvis::bench

@@ -19,5 +19,8 @@ struct Load {
 
 // The best of `runs` loads, each in a process of its own. Throws std::runtime_error on failure.
 Load MeasureLoad(const std::string& path, int runs);
+// Processor time of reading by one thread that finds its memory touched by reads before: what the
+// system takes to make new memory is no part of it. Throws likewise.
+double WarmReadSeconds(const std::string& path);
 
 }  // namespace jarvis::bench

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "support/messages.h"
 #include "trace/import/hlo/shape.h"
 #include "trace/import/proto/tell.h"
 #include "trace/import/proto/wire.h"
@@ -31,6 +32,27 @@ TEST_CASE("fields are read where they lie") {
   CHECK(field.value == 7);
   CHECK_FALSE(cursor.Next(&field));
   CHECK_FALSE(cursor.broken());
+}
+
+TEST_CASE("numbers of any length are read, wherever they end") {
+  for (int bits = 0; bits <= 64; ++bits) {
+    for (const std::uint64_t less : {0u, 1u, 2u}) {
+      const std::uint64_t value = (bits == 64 ? 0 : std::uint64_t{1} << bits) - less;
+      const std::string bytes = testing::Varint(value);
+      for (const std::string& behind :
+           {""s, "\x01"s, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"s}) {
+        const std::string all = bytes + behind;
+        const char* at = all.data();
+        std::uint64_t read = 0;
+        REQUIRE(proto::ReadVarint(&at, all.data() + all.size(), &read) == nullptr);
+        CHECK(read == value);
+        CHECK(at == all.data() + bytes.size());
+      }
+      const char* cut = bytes.data();
+      std::uint64_t read = 0;
+      CHECK(proto::ReadVarint(&cut, bytes.data() + bytes.size() - 1, &read) != nullptr);
+    }
+  }
 }
 
 TEST_CASE("what a file states is no more than a claim") {

@@ -95,9 +95,9 @@ LayerScopes::LayerScopes(const FrameFacts& facts) : facts_(facts) {
   }
   std::int64_t longest = -1;
   for (auto& [kind, scopes] : by_kind) {
-    const bool alone = std::all_of(scopes.begin(), scopes.end(), [&](EventIndex scope) {
-      return NameOf(scope) == NameOf(scopes.front());
-    });
+    const bool alone = std::all_of(
+        scopes.begin(), scopes.end(),
+        [&, first = scopes.front()](EventIndex scope) { return NameOf(scope) == NameOf(first); });
     if (alone) continue;
     kinds_.push_back(kind);
     const std::int64_t length = StartOf(scopes.back()) - StartOf(scopes.front());

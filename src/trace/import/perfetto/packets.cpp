@@ -1,8 +1,6 @@
 #include "trace/import/perfetto/packets.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <deque>
 #include <limits>
 #include <utility>
@@ -26,128 +24,21 @@ using proto::Wire;
 constexpr std::size_t kInflatedMax = std::size_t{256} << 20;  // of one packet
 constexpr std::size_t kInflatedAllMax = std::size_t{2} << 30;
 constexpr std::size_t kInflatedTimesMax = 64;  // of the file's size, all together
-constexpr int kAnnotationDepthMax = 32;
 
-// The value of an annotation: JSON, and what of it is asked for. Used again for the next one.
-struct Value {
-  std::string_view key;
-  std::string made_key;  // where the file names none
-  std::string json;
-  std::optional<std::int64_t> number;
-
-  void Clear() {
-    key = {};
-    json.clear();
-    number.reset();
-  }
-};
-
-void AppendQuoted(std::string_view text, std::string* json) {
-  const bool plain = std::ranges::all_of(
-      text, [](char c) { return c >= ' ' && c < 0x7F && c != '"' && c != '\\'; });
-  *json += '"';
-  if (plain) {
-    *json += text;
-  } else {
-    *json += Escape(ValidUtf8(text));
-  }
-  *json += '"';
-}
-
-template <typename Number>
-void AppendNumber(Number number, std::string* json) {
-  std::array<char, std::numeric_limits<Number>::digits10 + 3> digits{};
-  const auto end = std::to_chars(digits.begin(), digits.end(), number).ptr;
-  json->append(digits.begin(), end);
-}
-
-class AnnotationReader {
- public:
-  explicit AnnotationReader(const Sequence& sequence) : sequence_(sequence) {}
-
-  // False: it cannot be read, or is nested too deep.
-  bool Read(std::string_view message, int depth, Value* out) const {
-    if (depth > kAnnotationDepthMax) return false;
-    std::string entries, items;
-    Cursor cursor(message);
-    Field field;
-    while (cursor.Next(&field)) {
-      if (field.IsBytes(10)) out->key = field.bytes;
-      if (field.IsVarint(1)) out->key = TextOf(sequence_.keys, field.value, &out->made_key);
-      if (field.IsBytes(11) || field.IsBytes(12)) {
-        Value inner;
-        if (!Read(field.bytes, depth + 1, &inner)) return false;
-        if (field.number == 11) {
-          entries += entries.empty() ? "" : ", ";
-          AppendQuoted(inner.key, &entries);
-          entries.append(": ").append(inner.json.empty() ? "null" : inner.json);
-        } else {
-          items += (items.empty() ? "" : ", ") + (inner.json.empty() ? "null" : inner.json);
-        }
-        continue;
-      }
-      TakeScalar(field, out);
-    }
-    if (!entries.empty()) out->json = "{" + entries + "}";
-    if (!items.empty() && entries.empty()) out->json = "[" + items + "]";
-    return !cursor.broken();
-  }
-
-  // `made`: holds the text where the file has none.
-  static std::string_view TextOf(const Sequence::Texts& texts, std::uint64_t id,
-                                 std::string* made) {
-    const auto found = texts.find(id);
-    if (found != texts.end()) return found->second;
-    *made = fmt::format("iid:{}", id);
-    return *made;
-  }
-
- private:
-  void TakeScalar(const Field& field, Value* out) const {
-    if (field.IsVarint(2)) out->json = field.value != 0 ? "true" : "false";
-    if (field.IsVarint(3)) {
-      out->json.clear();
-      AppendNumber(field.value, &out->json);
-      if (field.value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-        out->number = field.Signed();
-    }
-    if (field.IsVarint(4)) {
-      out->json.clear();
-      AppendNumber(field.Signed(), &out->json);
-      out->number = field.Signed();
-    }
-    if (field.Is(5, Wire::kFixed64)) {
-      ArgText number;
-      number.Number("", field.Double());
-      out->json = number.text().empty() ? "null" : fmt::format("{}", field.Double());
-    }
-    if (field.IsVarint(7)) out->json = fmt::format("\"0x{:x}\"", field.value);
-    // Text that says that it is JSON is text all the same: nobody knows whether it is.
-    if (field.IsBytes(6) || field.IsBytes(9)) TakeText(field.bytes, out);
-    if (field.IsVarint(17)) {
-      std::string made;
-      TakeText(TextOf(sequence_.strings, field.value, &made), out);
-    }
-  }
-
-  static void TakeText(std::string_view text, Value* out) {
-    out->json.clear();
-    AppendQuoted(text, &out->json);
-    out->number = ParseInt(text);
-  }
-
-  const Sequence& sequence_;
-};
+// Fields of a TracePacket.
+constexpr std::uint32_t kClocks = 6, kEvent = 11, kInterned = 12, kPacked = 50, kDefaults = 59,
+                        kTrack = 60;
 
 class Reader {
  public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+  explicit Reader(std::string_view bytes) : bytes_(bytes), annotations_(&out_.texts) {}
 
   Packets Run() {
     constexpr std::size_t kBytesAPoint = 64;  // of most files, or more
-    out_.points.reserve(bytes_.size() / kBytesAPoint);
-    out_.annotations.reserve(bytes_.size() / kBytesAPoint);
+    out_.points.reserve_whole(bytes_.size() / kBytesAPoint);
+    out_.said.reserve_whole(bytes_.size() / kBytesAPoint / 2);
     ReadAll(bytes_, false);
+    out_.kinds = annotations_.TakeKinds();
     return std::move(out_);
   }
 
@@ -156,14 +47,13 @@ class Reader {
   struct Parts {
     std::uint64_t sequence = 0, flags = 0;
     std::optional<std::uint64_t> time, clock;
-    std::vector<std::string_view> clocks, interned, defaults, tracks, events, packed;
+    std::vector<std::pair<std::uint32_t, std::string_view>> messages;  // by number of their fields
 
     void Clear() {
       sequence = flags = 0;
       time.reset();
       clock.reset();
-      for (auto* const part : {&clocks, &interned, &defaults, &tracks, &events, &packed})
-        part->clear();
+      messages.clear();
     }
   };
 
@@ -197,12 +87,12 @@ class Reader {
       if (field.IsVarint(42) && field.value != 0) parts->flags |= kPacketsLost;
       if (field.wire != Wire::kBytes) continue;
       switch (field.number) {
-        case 6: parts->clocks.push_back(field.bytes); break;
-        case 11: parts->events.push_back(field.bytes); break;
-        case 12: parts->interned.push_back(field.bytes); break;
-        case 50: parts->packed.push_back(field.bytes); break;
-        case 59: parts->defaults.push_back(field.bytes); break;
-        case 60: parts->tracks.push_back(field.bytes); break;
+        case kClocks:
+        case kEvent:
+        case kInterned:
+        case kPacked:
+        case kDefaults:
+        case kTrack: parts->messages.emplace_back(field.number, field.bytes); break;
         default: ++out_.skipped[field.number]; break;
       }
     }
@@ -214,7 +104,7 @@ class Reader {
     Parts& parts = inside ? parts_inside_ : parts_;
     parts.Clear();
     if (!ReadParts(message, &parts)) return false;
-    Sequence& sequence = sequences_[parts.sequence];
+    Sequence& sequence = SequenceOf(parts.sequence);
     if ((parts.flags & 4) != 0) {
       sequence.valid = false;
       Lost("times that packets of a sequence were lost");
@@ -222,21 +112,35 @@ class Reader {
     if ((parts.flags & 1) != 0) {
       sequence.Clear();
       sequence.valid = true;
+      sequence.state = ++states_;
     }
     // Within a packet, defaults and interned texts hold for its own event.
-    for (const std::string_view one : parts.defaults)
-      if (!ReadDefaults(one, &sequence)) return false;
-    for (const std::string_view one : parts.interned)
-      if (!ReadInterned(one, &sequence)) return false;
-    for (const std::string_view one : parts.clocks)
-      if (!sequence.TakeClocks(one)) return false;
-    for (const std::string_view one : parts.tracks)
-      if (!ReadTrack(one)) return false;
-    for (const std::string_view one : parts.packed)
-      if (!ReadPacked(one, inside)) return false;
-    for (const std::string_view one : parts.events)
-      if (!ReadEvent(one, parts, parts.sequence, &sequence)) return false;
-    return true;
+    const auto all = [&](std::uint32_t number, const auto& read) {
+      return std::ranges::all_of(parts.messages, [&](const auto& part) {
+        return part.first != number || read(part.second);
+      });
+    };
+    using View = std::string_view;
+    if (parts.messages.size() > 1 ||
+        (!parts.messages.empty() && parts.messages[0].first != kEvent)) {
+      if (!all(kDefaults, [&](View one) { return ReadDefaults(one, &sequence); }) ||
+          !all(kInterned, [&](View one) { return ReadInterned(one, &sequence); }) ||
+          !all(kClocks, [&](View one) { return sequence.TakeClocks(one); }) ||
+          !all(kTrack, [&](View one) { return ReadTrack(one); }) ||
+          !all(kPacked, [&](View one) { return ReadPacked(one, inside); }))
+        return false;
+    }
+    return all(kEvent, [&](View one) { return ReadEvent(one, parts, parts.sequence, &sequence); });
+  }
+
+  Sequence& SequenceOf(std::uint64_t id) {
+    if (sequence_ == nullptr || id != sequence_id_) {
+      const auto [found, added] = sequences_.try_emplace(id);
+      if (added) found->second.state = ++states_;
+      sequence_ = &found->second;
+      sequence_id_ = id;
+    }
+    return *sequence_;
   }
 
   bool ReadPacked(std::string_view message, bool inside) {
@@ -267,15 +171,15 @@ class Reader {
     return !cursor.broken();
   }
 
-  static bool ReadInterned(std::string_view message, Sequence* sequence) {
+  bool ReadInterned(std::string_view message, Sequence* sequence) {
     Cursor cursor(message);
     Field field;
     while (cursor.Next(&field)) {
-      Sequence::Texts* const to = field.IsBytes(1)    ? &sequence->categories
-                                  : field.IsBytes(2)  ? &sequence->names
-                                  : field.IsBytes(3)  ? &sequence->keys
-                                  : field.IsBytes(29) ? &sequence->strings
-                                                      : nullptr;
+      InternedTexts* const to = field.IsBytes(1)    ? &sequence->categories
+                                : field.IsBytes(2)  ? &sequence->names
+                                : field.IsBytes(3)  ? &sequence->keys
+                                : field.IsBytes(29) ? &sequence->strings
+                                                    : nullptr;
       if (to == nullptr) continue;
       Cursor inner(field.bytes);
       Field part;
@@ -286,7 +190,10 @@ class Reader {
         if (part.IsBytes(2)) text = part.bytes;
       }
       if (inner.broken()) return false;
-      (*to)[id] = text;
+      if (to->Set(id, text) || sequence->asked_unknown) {
+        sequence->state = ++states_;
+        sequence->asked_unknown = false;
+      }
     }
     return !cursor.broken();
   }
@@ -334,6 +241,61 @@ class Reader {
   // A text of the file as names in a slice stand: without what is no UTF-8.
   StringId Keep(std::string_view text) { return out_.texts.Intern(text); }
 
+  StringId KeptOf(InternedTexts::Entry* entry) {
+    if (entry->kept == kNoString) entry->kept = Keep(entry->text);
+    return entry->kept;
+  }
+
+  std::uint32_t PlaceOfTrack(std::uint64_t track) {
+    if (last_place_ < out_.tracks_of_points.size() && out_.tracks_of_points[last_place_] == track)
+      return last_place_;
+    const auto [found, added] = place_of_track_.try_emplace(
+        track, static_cast<std::uint32_t>(out_.tracks_of_points.size()));
+    if (added) out_.tracks_of_points.push_back(track);
+    return last_place_ = found->second;
+  }
+
+  // A name or a category: an interned text, or another.
+  struct Label {
+    InternedTexts::Entry* interned = nullptr;
+    std::string_view text{};
+  };
+  // `made`: holds the text where the file has none.
+  static Label LabelOf(InternedTexts* texts, std::uint64_t id, std::string* made) {
+    if (InternedTexts::Entry* entry = texts->Find(id)) return {entry, entry->text};
+    *made = NameOfUnknown(id);
+    return {nullptr, *made};
+  }
+  StringId Keep(const Label& label) {
+    return label.interned != nullptr ? KeptOf(label.interned) : Keep(label.text);
+  }
+
+  // Categories of an event are one, in nearly all files.
+  class Categories {
+   public:
+    void Clear() {
+      only_ = {};
+      joined_.clear();
+      some_ = false;
+    }
+    void Add(const Label& one) {
+      if (!some_ && one.interned != nullptr) {
+        only_ = one;
+      } else {
+        if (only_.interned != nullptr) joined_ = only_.text;
+        only_ = {};
+        joined_.append(joined_.empty() ? "" : ",").append(one.text);
+      }
+      some_ = true;
+    }
+    Label all() const { return only_.interned != nullptr ? only_ : Label{nullptr, joined_}; }
+
+   private:
+    Label only_;
+    std::string joined_;
+    bool some_ = false;
+  };
+
   bool ReadEvent(std::string_view message, const Parts& parts, std::uint64_t sequence_id,
                  Sequence* sequence) {
     constexpr std::uint64_t kNeedsState = 2;
@@ -341,59 +303,66 @@ class Reader {
       Lost("events whose state was lost");
       return true;
     }
-    TrackPoint point;
     // Without a track: the sequence's own, which no descriptor can have.
-    point.track = sequence->default_track.value_or(~sequence_id);
-    category_.clear();
-    std::string_view name;
-    Annotations annotations;
-    args_.Clear();
+    std::uint64_t track = sequence->default_track.value_or(~sequence_id);
+    categories_.Clear();
+    Label name;
     std::uint64_t type = 0;
     bool annotated = false;
     std::optional<std::int64_t> micros;
-    const AnnotationReader reader(*sequence);
-    const auto add_category = [&](std::string_view one) {
-      category_.append(category_.empty() ? "" : ",").append(one);
-    };
     Cursor cursor(message);
     Field field;
     while (cursor.Next(&field)) {
-      if (field.IsVarint(9)) type = field.value;
-      if (field.IsVarint(11)) point.track = field.value;
-      if (field.IsVarint(10)) name = AnnotationReader::TextOf(sequence->names, field.value, &made_);
-      if (field.IsBytes(23)) name = field.bytes;
-      if (field.IsBytes(22)) add_category(field.bytes);
-      if (field.IsVarint(16)) micros = field.Signed();
-      if (field.number == 3) {
-        std::vector<std::int64_t> ids;
-        if (!proto::AppendIntegers(field, &ids)) return false;
-        for (const std::int64_t id : ids)
-          add_category(AnnotationReader::TextOf(sequence->categories,
-                                                static_cast<std::uint64_t>(id), &made_category_));
-      }
-      if (field.IsBytes(4)) {
-        value_.Clear();
-        if (!reader.Read(field.bytes, 0, &value_)) return false;
-        TakeAnnotation(value_, &annotations, &args_);
+      if (field.IsBytes(AnnotationKinds::kField)) {
+        if (!annotated) annotations_.Begin(*sequence);
+        annotations_.Take(*sequence, cursor.rest().data(), field.bytes);
         annotated = true;
+      } else if (field.number == 3) {
+        if (!TakeCategories(field, sequence)) return false;
+      } else if (field.wire == Wire::kVarint) {
+        if (field.number == 9) type = field.value;
+        if (field.number == 11) track = field.value;
+        if (field.number == 10) name = LabelOf(&sequence->names, field.value, &made_);
+        if (field.number == 16) micros = field.Signed();
+      } else if (field.wire == Wire::kBytes) {
+        if (field.number == 23) name = {nullptr, field.bytes};
+        if (field.number == 22) categories_.Add({nullptr, field.bytes});
       }
     }
     if (cursor.broken()) return false;
+    Said said;
+    if (annotated && !annotations_.End(message, sequence, &said)) return false;
+    TrackPoint point;
     if (!TimeOf(parts, micros, sequence, &point.when_ns)) return true;
     constexpr EventType kTypes[] = {EventType::kInstant, EventType::kBegin, EventType::kEnd,
                                     EventType::kInstant, EventType::kCounter};
     if (type >= std::size(kTypes)) return true;
     point.type = kTypes[type];
+    point.track = PlaceOfTrack(track);
     if (point.type == EventType::kBegin) {
       point.name = Keep(name);
-      point.category = Keep(category_);
+      point.category = Keep(categories_.all());
     }
     if (annotated && point.type != EventType::kCounter) {
-      if (!args_.text().empty()) annotations.all = Keep(args_.text());
-      point.annotations = static_cast<std::uint32_t>(out_.annotations.size());
-      out_.annotations.push_back(annotations);
+      point.said = static_cast<std::uint32_t>(out_.said.size());
+      out_.said.push_back(said);
     }
     out_.points.push_back(point);
+    return true;
+  }
+
+  bool TakeCategories(const Field& field, Sequence* sequence) {
+    const auto take = [&](std::uint64_t id) {
+      categories_.Add(LabelOf(&sequence->categories, id, &made_category_));
+    };
+    if (field.wire == Wire::kVarint) {
+      take(field.value);
+      return true;
+    }
+    std::vector<std::int64_t> ids;
+    if (!proto::AppendIntegers(field, &ids)) return false;
+    for (const std::int64_t id : ids)
+      take(static_cast<std::uint64_t>(id));
     return true;
   }
 
@@ -415,55 +384,24 @@ class Reader {
     return when.has_value();
   }
 
-  void TakeAnnotation(const Value& value, Annotations* to, ArgText* args) {
-    std::string_view key = value.key;
-    constexpr std::string_view kDebug = "debug.";
-    if (key.starts_with(kDebug)) key.remove_prefix(kDebug.size());
-    const auto number = [&](std::int64_t* at) {
-      if (value.number) *at = *value.number;
-    };
-    const auto text = [&](StringId* at) { *at = Keep(Unquoted(value.json)); };
-    if (key == "begin_ns") number(&to->begin_ns);
-    if (key == "end_ns") number(&to->end_ns);
-    if (key == "corr_id" || key == "correlation") number(&to->correlation);
-    if (key == "tid") number(&to->tid);
-    if (key == "stream_ID" || key == "stream") number(&to->stream);
-    if (key == "queue") number(&to->queue);
-    if (key == "agent") text(&to->agent);
-    if (key == "src_agent") text(&to->source_agent);
-    if (key == "dst_agent") text(&to->target_agent);
-    if (key == "copy_bytes") to->copies = true;
-    // Times and ids are the event's own, and no two have the same.
-    if (value.number && IsOneOf(key, {"begin_ns", "end_ns", "delta_ns", "corr_id"})) return;
-    args->Raw(key, value.json.empty() ? "null" : value.json);
-  }
-
   std::string_view bytes_;
   // Of the packet and the event at hand.
   Parts parts_, parts_inside_;
-  Value value_;
-  ArgText args_;
-  std::string category_, made_, made_category_;
+  Categories categories_;
+  std::string made_, made_category_;
   Packets out_;
+  AnnotationKinds annotations_;
   std::unordered_map<std::uint64_t, Sequence> sequences_;
+  Sequence* sequence_ = nullptr;  // the last one
+  std::uint64_t sequence_id_ = 0;
+  std::uint64_t states_ = 0;  // of all sequences: no two have the same
+  std::unordered_map<std::uint64_t, std::uint32_t> place_of_track_;
+  std::uint32_t last_place_ = 0;
   std::deque<std::string> kept_;
   std::size_t inflated_ = 0;
 };
 
 }  // namespace
-
-void Annotations::Add(const Annotations& later) {
-  for (std::int64_t Annotations::*const part :
-       {&Annotations::begin_ns, &Annotations::end_ns, &Annotations::correlation, &Annotations::tid,
-        &Annotations::stream, &Annotations::queue}) {
-    if (later.*part != kAbsent) this->*part = later.*part;
-  }
-  for (StringId Annotations::*const part : {&Annotations::agent, &Annotations::source_agent,
-                                            &Annotations::target_agent, &Annotations::all}) {
-    if (later.*part != kNoString) this->*part = later.*part;
-  }
-  copies = copies || later.copies;
-}
 
 Packets ReadPackets(std::string_view bytes) {
   return Reader(bytes).Run();

@@ -13,8 +13,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/column.h"
+#include "base/string_pool.h"
 #include "trace/event.h"
-#include "trace/import/shared/slice_writer.h"
+#include "trace/import/perfetto/annotations.h"
 
 namespace jarvis::trace::perfetto {
 
@@ -25,32 +27,22 @@ struct TrackInfo {
   bool counter = false;
 };
 
-// What an event's annotations say that has a meaning here; texts are in the trace's pool.
-struct Annotations {
-  std::int64_t begin_ns = kAbsent, end_ns = kAbsent, correlation = kAbsent, tid = kAbsent;
-  std::int64_t stream = kAbsent, queue = kAbsent;
-  StringId agent = kNoString, source_agent = kNoString, target_agent = kNoString;
-  bool copies = false;       // says how many bytes
-  StringId all = kNoString;  // all of them, as Args::other has them
-
-  // Where the later says nothing, what was there stays.
-  void Add(const Annotations& later);
-};
-
 enum class EventType : std::uint8_t { kBegin, kEnd, kInstant, kCounter };
 
 struct TrackPoint {
   std::int64_t when_ns = 0;
-  std::uint64_t track = 0;
+  std::uint32_t track = 0;  // a place in Packets::tracks_of_points
   StringId name = kNoString, category = kNoString;
-  std::uint32_t annotations = kNoArgs;  // a place in Packets::annotations
+  std::uint32_t said = kNoArgs;  // a place in Packets::said
   EventType type = EventType::kInstant;
 };
 
 struct Packets {
-  StringPool texts;                // of names, categories, annotations
-  std::vector<TrackPoint> points;  // in the order of the file
-  std::vector<Annotations> annotations;
+  StringPool texts;           // of names, categories, annotations
+  Column<TrackPoint> points;  // in the order of the file
+  std::vector<std::uint64_t> tracks_of_points;
+  Column<Said> said;               // of points with annotations
+  std::vector<Annotations> kinds;  // what their annotations say
   std::unordered_map<std::uint64_t, TrackInfo> tracks;
   std::vector<std::uint64_t> track_order;  // as they are told of first
   std::uint64_t packets = 0;

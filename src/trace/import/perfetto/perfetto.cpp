@@ -65,8 +65,11 @@ class TraceMaker {
   Result<Trace> Run() {
     FindKinds();
     FindDevices();
-    for (std::size_t i = 0; i < slices_.slices.size(); ++i)
-      Add(slices_.slices[i], kind_of_category_.at(slices_.slices[i].category));
+    slice_.events.reserve_whole(slices_.slices.size());
+    slice_.args.reserve_whole(slices_.slices.size());
+    names_.assign(packets_.texts.size(), kNoString);
+    for (const Slice& slice : slices_.slices)
+      Add(slice);
     slice_.ignored_events = slices_.instants + slices_.counters;
     Trace trace;
     std::vector<DecodedSlice> parts;
@@ -86,7 +89,10 @@ class TraceMaker {
   };
 
   void FindKinds() {
+    StringId last = kNoString;
     for (const Slice& slice : slices_.slices) {
+      if (slice.category == last) continue;
+      last = slice.category;
       const auto [known, added] = kind_of_category_.try_emplace(slice.category);
       if (!added) continue;
       const std::string_view category = packets_.texts[slice.category];
@@ -111,10 +117,21 @@ class TraceMaker {
                return NaturallyBefore(a, b) || (!NaturallyBefore(b, a) && a < b);
              })>
         agents;
+    std::vector<bool> seen(packets_.texts.size());
+    const Slice* last = nullptr;
     for (const Slice& slice : slices_.slices) {
-      if (kind_of_category_.at(slice.category).rocprof &&
-          kind_of_category_.at(slice.category).kind == EventKind::kKernel)
-        agents.emplace(AgentOf(slice));
+      // Most say what others said, and in a row are of one track.
+      const StringId agent = SaidBy(slice).agent;
+      if (agent != kNoString ? seen[agent] : last != nullptr && last->track == slice.track)
+        continue;
+      const Kind& kind = kind_of_category_.at(slice.category);
+      if (!kind.rocprof || kind.kind != EventKind::kKernel) continue;
+      agents.emplace(AgentOf(slice));
+      if (agent != kNoString) {
+        seen[agent] = true;
+      } else {
+        last = &slice;
+      }
     }
     if (agents.empty()) {
       for (const auto& [uuid, track] : packets_.tracks) {
@@ -128,18 +145,13 @@ class TraceMaker {
   }
 
   std::string AgentOf(const Slice& slice) const {
-    if (slice.annotations.agent != kNoString) return Unescape(Text(slice.annotations.agent));
+    const StringId agent = SaidBy(slice).agent;
+    if (agent != kNoString) return Unescape(Text(agent));
     const auto number = NumberBehind(TrackOf(slice).name, "AGENT");
     return number ? fmt::format("{}", *number) : std::string();
   }
 
-  std::int64_t DeviceOfKernel(const Slice& slice) {
-    const StringId agent = slice.annotations.agent;
-    if (agent == kNoString) return device_of_agent_.at(AgentOf(slice));
-    const auto [known, added] = device_of_text_.try_emplace(agent);
-    if (added) known->second = device_of_agent_.at(AgentOf(slice));
-    return known->second;
-  }
+  const Annotations& SaidBy(const Slice& slice) const { return slices_.KindOf(slice, packets_); }
 
   // Of a copy: the GPU that it is to, else that it is from.
   std::int64_t DeviceOf(const Slice& slice) {
@@ -148,9 +160,10 @@ class TraceMaker {
       if (found == device_of_agent_.end()) return std::nullopt;
       return found->second;
     };
-    const auto to = known(Unescape(Text(slice.annotations.target_agent)));
+    const Annotations& said = SaidBy(slice);
+    const auto to = known(Unescape(Text(said.target_agent)));
     if (to) return *to;
-    const auto from = known(Unescape(Text(slice.annotations.source_agent)));
+    const auto from = known(Unescape(Text(said.source_agent)));
     if (from) return *from;
     // A GPU that only copies.
     const std::string agent = AgentOf(slice);
@@ -161,8 +174,12 @@ class TraceMaker {
 
   const TrackInfo& TrackOf(const Slice& slice) const {
     static const TrackInfo kNone;
-    const auto found = packets_.tracks.find(slice.track);
+    const auto found = packets_.tracks.find(TrackIdOf(slice));
     return found == packets_.tracks.end() ? kNone : found->second;
+  }
+
+  std::uint64_t TrackIdOf(const Slice& slice) const {
+    return packets_.tracks_of_points[slice.track];
   }
 
   // The process that a track belongs to, by its parents: they may form a circle.
@@ -178,24 +195,75 @@ class TraceMaker {
     return "0";
   }
 
-  void Add(const Slice& slice, const Kind& kind) {
-    const Annotations& said = slice.annotations;
-    const bool device = IsGpuWork(kind.kind) || kind.kind == EventKind::kGpuAnnotation;
-    std::int64_t stream = said.stream;
-    const std::uint32_t track = device ? DeviceTrack(slice, kind, &stream) : HostTrack(slice, kind);
-    const std::string_view name = Text(slice.name);
-    writer_.AddNs(kind.kind, writer_.Category(kind.kind, rocprof_), track,
-                  writer_.Name(name.empty() ? "(unnamed)" : name), slice.begin_ns,
+  // What is made of all slices of one track and category that say the same.
+  struct Made {
+    EventKind kind = EventKind::kCpuOp;
+    std::uint8_t category = 0;
+    std::uint32_t track = 0;
+    Args args;
+  };
+
+  void Add(const Slice& slice) {
+    Made alone;
+    const auto [known, added] = MadeOf(slice, &alone);
+    Made& made = *known;
+    const Kind kind = added ? kind_of_category_.at(slice.category) : Kind();
+    if (added) PlaceOn(slice, kind, &made);
+    const StringId name = NameOf(slice);
+    if (added) {
+      made.category = writer_.Category(kind.kind, rocprof_);
+      TakeArgs(slice, kind, &made);
+    }
+    writer_.AddNs(made.kind, made.category, made.track, name, slice.begin_ns,
                   slice.end_ns - slice.begin_ns);
     Args* args = writer_.LastArgs();
-    args->correlation = said.correlation;
-    if (device) args->stream = stream;
-    std::string other(Text(said.all));
+    *args = made.args;
+    args->correlation = slice.correlation;
+  }
+
+  // And whether it is new. Where most slices are of a kind of their own, each is.
+  std::pair<Made*, bool> MadeOf(const Slice& slice, Made* alone) {
+    if (2 * packets_.kinds.size() > slices_.slices.size()) return {alone, true};
+    const auto [found, added] =
+        of_kind_.try_emplace(std::tuple(slice.track, slice.category, slice.kind));
+    return {&found->second, added};
+  }
+
+  void PlaceOn(const Slice& slice, const Kind& kind, Made* made) {
+    made->kind = kind.kind;
+    if (!IsDevice(kind)) {
+      made->track = HostTrack(slice, kind);
+      return;
+    }
+    std::int64_t stream = SaidBy(slice).stream;
+    made->track = DeviceTrack(slice, kind, &stream);
+    made->args.stream = stream;
+  }
+  static bool IsDevice(const Kind& kind) {
+    return IsGpuWork(kind.kind) || kind.kind == EventKind::kGpuAnnotation;
+  }
+
+  void TakeArgs(const Slice& slice, const Kind& kind, Made* made) {
+    std::string other(Text(SaidBy(slice).all));
     if (kind.rocprof && kind.kind == EventKind::kMemcpy)
       other += fmt::format("\"bytes\": {},", IntegerOf(MemberOf(other, "copy_bytes")).value_or(0));
-    if (device && kind.rocprof) other += fmt::format("\"device\": {},", device_number_);
-    if (!kind.rocprof) TakeKnownArgs(other, args);
-    if (!other.empty()) args->other = writer_.Raw(other);
+    if (IsDevice(kind) && kind.rocprof) other += fmt::format("\"device\": {},", device_number_);
+    if (!kind.rocprof) TakeKnownArgs(other, &made->args);
+    if (!other.empty()) made->args.other = writer_.Raw(other);
+  }
+
+  // Each text once, but those of which something is counted each time.
+  StringId NameOf(const Slice& slice) {
+    StringId& known = names_[slice.name];
+    if (known != kNoString) return known;
+    const auto changed = [&] {
+      return slice_.oddities.count(Oddity::kBadUtf8) + slice_.oddities.count(Oddity::kLongName);
+    };
+    const std::uint64_t before = changed();
+    const std::string_view text = Text(slice.name);
+    const StringId name = writer_.Name(text.empty() ? "(unnamed)" : text);
+    if (changed() == before) known = name;
+    return name;
   }
 
   // As the decoder of JSON takes them.
@@ -224,10 +292,10 @@ class TraceMaker {
     const auto by_name = [&](std::string_view word) { return NumberBehind(track.name, word); };
     if (*stream == kAbsent) *stream = by_name("STREAM").value_or(kAbsent);
     const bool queue = *stream == kAbsent;
-    if (queue) *stream = by_name("QUEUE").value_or(slice.annotations.queue);
+    if (queue) *stream = by_name("QUEUE").value_or(SaidBy(slice).queue);
     if (*stream == kAbsent) *stream = 0;
     const bool copies = kind.kind == EventKind::kMemcpy;
-    device_number_ = copies ? DeviceOf(slice) : DeviceOfKernel(slice);
+    device_number_ = copies ? DeviceOf(slice) : device_of_agent_.at(AgentOf(slice));
     const TrackKey key = {slice.track, 2 * device_number_ + (copies ? 1 : 0), *stream};
     if (const auto made = made_.find(key); made != made_.end()) return made->second;
     // Copies run beside kernels of their stream, on engines of their own.
@@ -237,13 +305,13 @@ class TraceMaker {
   }
 
   std::uint32_t HostTrack(const Slice& slice, const Kind& kind) {
-    const std::int64_t said = kind.rocprof ? slice.annotations.tid : kAbsent;
+    const std::int64_t said = kind.rocprof ? SaidBy(slice).tid : kAbsent;
     const TrackKey key = {slice.track, kAbsent, said};
     if (const auto made = made_.find(key); made != made_.end()) return made->second;
     const TrackInfo& track = TrackOf(slice);
     const std::string tid = track.tid         ? fmt::format("{}", *track.tid)
                             : said != kAbsent ? fmt::format("{}", said)
-                                              : fmt::format("track {}", slice.track);
+                                              : fmt::format("track {}", TrackIdOf(slice));
     return made_[key] = Named(ProcessOf(track), tid, track, "CPU");
   }
 
@@ -317,10 +385,20 @@ class TraceMaker {
   DecodedSlice slice_;
   SliceWriter writer_;
   std::unordered_map<StringId, Kind> kind_of_category_;
+  // By track, category and kind of annotations.
+  struct HashKey {
+    std::size_t operator()(const std::tuple<std::uint32_t, StringId, std::uint32_t>& key) const {
+      const auto [track, category, kind] = key;
+      constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15u;
+      const std::uint64_t hash = ((std::uint64_t{track} << 32 | category) * kMix ^ kind) * kMix;
+      return static_cast<std::size_t>(hash ^ hash >> 32);
+    }
+  };
+  std::unordered_map<std::tuple<std::uint32_t, StringId, std::uint32_t>, Made, HashKey> of_kind_;
+  std::vector<StringId> names_;  // by text
   // A track of the file, what it is of, and the thread or stream: by what tracks are told apart.
-  using TrackKey = std::tuple<std::uint64_t, std::int64_t, std::int64_t>;
+  using TrackKey = std::tuple<std::uint32_t, std::int64_t, std::int64_t>;
   std::map<TrackKey, std::uint32_t> made_;
-  std::unordered_map<StringId, std::int64_t> device_of_text_;
   std::map<std::string, std::int64_t> device_of_agent_;
   std::set<std::string> processes_;
   std::int64_t device_number_ = 0;
@@ -343,8 +421,10 @@ std::string DamageOf(const Packets& packets, const Slices& slices) {
 Result<ImportedTrace> ReadPerfetto(const TraceInput& input, const ReadOptions& options, Job& job) {
   JV_TRY(CheckPackedOnce(input));
   JV_ASSIGN(const auto bytes, input.Bytes(job));
-  JV_ASSIGN(const std::string data, ReadAll(*bytes, options.bytes_max, job));
-  Packets packets = ReadPackets(data);
+  JV_ASSIGN(Column<char> data, ReadAll(*bytes, options.bytes_max, job));
+  const std::size_t size = data.size();
+  Packets packets = ReadPackets({data.data(), size});
+  data = {};
   if (!bytes->damage().empty()) packets.damage.push_back(bytes->damage());
   JV_TRY(job.Check());
   if (packets.tracks.empty() && packets.points.empty()) {
@@ -355,12 +435,14 @@ Result<ImportedTrace> ReadPerfetto(const TraceInput& input, const ReadOptions& o
         std::string(kHowToRecord));
   }
   const Slices slices = NestSlices(packets);
+  packets.points = {};
+  packets.said = {};
   JV_TRY(job.Check());
   ImportedTrace read;
   JV_ASSIGN(read.trace, TraceMaker(packets, slices).Run());
   read.trace.damage = DamageOf(packets, slices);
   read.trace.partial = !read.trace.damage.empty();
-  read.trace.events.text_bytes = data.size();
+  read.trace.events.text_bytes = size;
   read.content_hash = bytes->content_hash();
   return read;
 }

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "trace/import/proto/wire.h"
 
 namespace jarvis::trace::perfetto {
@@ -38,11 +40,52 @@ bool ReadShown(std::string_view message, Shown* out) {
 
 }  // namespace
 
+std::string_view PlainKey(std::string_view key) {
+  constexpr std::string_view kDebug = "debug.";
+  if (key.starts_with(kDebug)) key.remove_prefix(kDebug.size());
+  return key;
+}
+
+std::string NameOfUnknown(std::uint64_t id) {
+  return fmt::format("iid:{}", id);
+}
+
+OwnNumber OwnNumberOf(std::string_view key) {
+  if (key == "begin_ns") return OwnNumber::kBegin;
+  if (key == "end_ns") return OwnNumber::kEnd;
+  if (key == "delta_ns") return OwnNumber::kLength;
+  if (key == "corr_id") return OwnNumber::kCorrelation;
+  return key == "correlation" ? OwnNumber::kOtherName : OwnNumber::kNone;
+}
+
+InternedTexts::Entry* InternedTexts::Find(std::uint64_t id) {
+  if (id < near_.size() && near_[id].known) return &near_[id];
+  if (far_.empty()) return nullptr;
+  const auto found = far_.find(id);
+  return found == far_.end() ? nullptr : &found->second;
+}
+
+bool InternedTexts::Set(std::uint64_t id, std::string_view text) {
+  const Entry* const before = Find(id);
+  const bool changed = before != nullptr && before->text != text;
+  if (before == nullptr) ++count_;
+  constexpr std::size_t kBeyond = 8;
+  if (id >= near_.size() && id <= 2 * count_ + kBeyond) near_.resize(2 * (id + 1));
+  (id < near_.size() ? near_[id] : far_[id]) = {text, kNoString, OwnNumberOf(PlainKey(text)), true};
+  return changed;
+}
+
+void InternedTexts::Clear() {
+  near_.clear();
+  far_.clear();
+  count_ = 0;
+}
+
 void Sequence::Clear() {
-  categories.clear();
-  names.clear();
-  keys.clear();
-  strings.clear();
+  categories.Clear();
+  names.Clear();
+  keys.Clear();
+  strings.Clear();
   default_track.reset();
   default_clock.reset();
 }

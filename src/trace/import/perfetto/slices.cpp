@@ -1,7 +1,6 @@
 #include "trace/import/perfetto/slices.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace jarvis::trace::perfetto {
 namespace {
@@ -11,8 +10,7 @@ class Nester {
   explicit Nester(const Packets& packets) : packets_(packets) {}
 
   Slices Run() {
-    std::unordered_map<std::uint64_t, std::size_t> tracks;
-    std::vector<std::vector<std::uint32_t>> by_track;
+    std::vector<std::vector<std::uint32_t>> by_track(packets_.tracks_of_points.size());
     place_.resize(packets_.points.size());
     std::uint32_t begins = 0;
     for (std::uint32_t i = 0; i < packets_.points.size(); ++i) {
@@ -22,19 +20,24 @@ class Nester {
       if (point.type == EventType::kCounter) ++out_.counters;
       if (point.type != EventType::kBegin && point.type != EventType::kEnd) continue;
       if (point.type == EventType::kBegin) place_[i] = begins++;
-      const auto [found, added] = tracks.try_emplace(point.track, by_track.size());
-      if (added) by_track.emplace_back();
-      by_track[found->second].push_back(i);
+      by_track[point.track].push_back(i);
     }
-    out_.slices.resize(begins);
+    out_.slices.reserve_whole(begins);
+    out_.slices.resize(begins, Slice());
     for (std::vector<std::uint32_t>& points : by_track)
       NestTrack(&points);
     return std::move(out_);
   }
 
  private:
-  const Annotations* AnnotationsOf(const TrackPoint& point) const {
-    return point.annotations == kNoArgs ? nullptr : &packets_.annotations[point.annotations];
+  const Said* SaidOf(const TrackPoint& point) const {
+    return point.said == kNoArgs ? nullptr : &packets_.said[point.said];
+  }
+
+  Annotations AllOf(const Said& said) const {
+    Annotations all = packets_.kinds[said.kind];
+    all.Add({.begin_ns = said.begin_ns, .end_ns = said.end_ns, .correlation = said.correlation});
+    return all;
   }
 
   void NestTrack(std::vector<std::uint32_t>* points) {
@@ -50,7 +53,7 @@ class Nester {
       } else if (open.empty()) {
         ++out_.unmatched;
       } else {
-        Close(open.back(), packets_.points[i].when_ns, AnnotationsOf(packets_.points[i]));
+        Close(open.back(), packets_.points[i].when_ns, SaidOf(packets_.points[i]));
         open.pop_back();
       }
     }
@@ -59,7 +62,7 @@ class Nester {
     out_.open += open.size();
   }
 
-  void Close(std::uint32_t begin, std::int64_t end_ns, const Annotations* at_end) {
+  void Close(std::uint32_t begin, std::int64_t end_ns, const Said* at_end) {
     const TrackPoint& point = packets_.points[begin];
     Slice& slice = out_.slices[place_[begin]];
     slice.begin_ns = point.when_ns;
@@ -67,9 +70,26 @@ class Nester {
     slice.track = point.track;
     slice.name = point.name;
     slice.category = point.category;
-    if (const Annotations* own = AnnotationsOf(point)) slice.annotations = *own;
-    if (at_end != nullptr) slice.annotations.Add(*at_end);
-    const Annotations& said = slice.annotations;
+    const Said* own = SaidOf(point);
+    if (own == nullptr && at_end == nullptr) return;
+    Said said = own == nullptr ? Said() : *own;
+    if (at_end != nullptr) {
+      Annotations all = own == nullptr ? Annotations() : AllOf(*own);
+      all.Add(AllOf(*at_end));
+      said.kind = static_cast<std::uint32_t>(packets_.kinds.size() + out_.joined.size());
+      out_.joined.push_back(all);
+      said = {said.kind, all.begin_ns, all.end_ns, all.correlation};
+    } else {
+      const Annotations& shared = packets_.kinds[said.kind];
+      const auto take = [](std::int64_t from, std::int64_t* to) {
+        if (*to == kAbsent) *to = from;
+      };
+      take(shared.begin_ns, &said.begin_ns);
+      take(shared.end_ns, &said.end_ns);
+      take(shared.correlation, &said.correlation);
+    }
+    slice.kind = said.kind;
+    slice.correlation = said.correlation;
     if (said.begin_ns != kAbsent && said.end_ns != kAbsent && said.end_ns >= said.begin_ns) {
       slice.begin_ns = said.begin_ns;
       slice.end_ns = said.end_ns;
@@ -83,6 +103,13 @@ class Nester {
 };
 
 }  // namespace
+
+const Annotations& Slices::KindOf(const Slice& slice, const Packets& packets) const {
+  static const Annotations kNothing;
+  if (slice.kind == kNoArgs) return kNothing;
+  const std::size_t known = packets.kinds.size();
+  return slice.kind < known ? packets.kinds[slice.kind] : joined[slice.kind - known];
+}
 
 Slices NestSlices(const Packets& packets) {
   return Nester(packets).Run();

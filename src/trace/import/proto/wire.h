@@ -28,14 +28,26 @@ struct Field {
   double Double() const;
 };
 
+// A number of any length: where it ends, and null or what is wrong with it. By value, so that a
+// cursor whose numbers it reads can lie in registers.
+struct Varint {
+  const char* end;
+  std::uint64_t value;
+  const char* problem;
+};
+Varint ReadLongVarint(const char* at, const char* end);
 // One number of seven bits a byte, and `at` behind it. Null, or what is wrong with it.
-const char* ReadLongVarint(const char** at, const char* end, std::uint64_t* value);
-inline const char* ReadVarint(const char** at, const char* end, std::uint64_t* value) {
+[[gnu::always_inline]] inline const char* ReadVarint(const char** at, const char* end,
+                                                     std::uint64_t* value) {
   constexpr unsigned char kMore = 0x80;  // most numbers are of one byte
-  if (*at == end || static_cast<unsigned char>(**at) >= kMore)
-    return ReadLongVarint(at, end, value);
-  *value = static_cast<unsigned char>(*(*at)++);
-  return nullptr;
+  if (*at != end && static_cast<unsigned char>(**at) < kMore) [[likely]] {
+    *value = static_cast<unsigned char>(*(*at)++);
+    return nullptr;
+  }
+  const Varint read = ReadLongVarint(*at, end);
+  *at = read.end;
+  *value = read.value;
+  return read.problem;
 }
 
 class Cursor {
@@ -55,7 +67,7 @@ class Cursor {
   std::string_view rest() const { return {field_, static_cast<std::size_t>(end_ - field_)}; }
 
  private:
-  bool Varint(std::uint64_t* value) {
+  [[gnu::always_inline]] bool Number(std::uint64_t* value) {
     problem_ = ReadVarint(&at_, end_, value);
     return problem_ == nullptr;
   }
@@ -73,18 +85,19 @@ class Cursor {
   const char* problem_ = nullptr;
 };
 
-inline bool Cursor::Next(Field* field) {
+// Inlined wherever fields are read: called, it is a fifth of the time that reading takes.
+[[gnu::always_inline]] inline bool Cursor::Next(Field* field) {
   if (problem_ != nullptr || at_ == end_) return false;
   field_ = at_;
   std::uint64_t tag = 0;
-  if (!Varint(&tag)) return false;
+  if (!Number(&tag)) return false;
   if (tag >> 3 == 0 || tag >> 32 != 0) return Fail("no field number");
   field->number = static_cast<std::uint32_t>(tag >> 3);
   field->wire = static_cast<Wire>(tag & 7);
-  if (field->wire == Wire::kVarint) return Varint(&field->value);
+  if (field->wire == Wire::kVarint) return Number(&field->value);
   if (field->wire != Wire::kBytes) return FixedOrNone(field);
   std::uint64_t size = 0;
-  if (!Varint(&size)) return false;
+  if (!Number(&size)) return false;
   if (size > static_cast<std::uint64_t>(end_ - at_)) return Fail("a length beyond the end");
   field->bytes = {at_, static_cast<std::size_t>(size)};
   at_ += size;

@@ -102,22 +102,6 @@ std::uint8_t SliceWriter::Category(EventKind kind, bool amd) {
   return static_cast<std::uint8_t>(found - categories.begin());
 }
 
-Event* SliceWriter::AddNs(EventKind kind, std::uint8_t category, std::uint32_t track, StringId name,
-                          std::int64_t ts_ns, std::int64_t dur_ns) {
-  Event event{};
-  event.ts_ns = ts_ns;
-  event.dur_ns = dur_ns;
-  event.name = name;
-  event.track = track;
-  event.uid = static_cast<std::uint32_t>(slice_.events.size());
-  event.args = kNoArgs;
-  event.kind = kind;
-  event.category = category;
-  ++slice_.categories[category].events;
-  slice_.events.push_back(event);
-  return &slice_.events.back();
-}
-
 Event* SliceWriter::AddPs(EventKind kind, std::uint8_t category, std::uint32_t track, StringId name,
                           std::int64_t ts_ps, std::int64_t dur_ps) {
   constexpr std::int64_t kPsPerNs = 1000;
@@ -136,25 +120,16 @@ Event* SliceWriter::AddPs(EventKind kind, std::uint8_t category, std::uint32_t t
   return event;
 }
 
-Args* SliceWriter::LastArgs() {
-  Event& event = slice_.events.back();
-  if (event.args == kNoArgs) {
-    event.args = static_cast<std::uint32_t>(slice_.args.size());
-    slice_.args.emplace_back();
-  }
-  return &slice_.args[event.args];
-}
-
-Result<std::string> ReadAll(io::ByteSource& bytes, std::uint64_t bytes_max, Job& job) {
+Result<Column<char>> ReadAll(io::ByteSource& bytes, std::uint64_t bytes_max, Job& job) {
   constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
-  std::string all;
-  if (!bytes.compressed()) all.reserve(std::min(bytes.file_size(), bytes_max) + kPieceBytes);
+  Column<char> all;
+  if (!bytes.compressed()) all.reserve_whole(std::min(bytes.file_size(), bytes_max) + kPieceBytes);
   for (;;) {
     JV_TRY(job.Check());
     const std::size_t before = all.size();
-    all.resize(before + kPieceBytes);
-    JV_ASSIGN(const std::size_t got, bytes.Read({all.data() + before, kPieceBytes}));
-    all.resize(before + got);
+    char* const piece = all.append_unset(kPieceBytes);
+    JV_ASSIGN(const std::size_t got, bytes.Read({piece, kPieceBytes}));
+    all.truncate(before + got);
     if (got == 0) return all;
     if (all.size() > bytes_max) {
       return Fail(ErrorCode::kTooLarge, fmt::format("more than {} bytes in one trace", bytes_max),
@@ -177,14 +152,17 @@ Status CheckPackedOnce(const TraceInput& input) {
 Result<EventStore> StoreOf(std::vector<DecodedSlice> slices) {
   EventStore store;
   StoreBuilder builder(&store);
-  std::uint64_t events = 0;
-  for (const DecodedSlice& slice : slices)
+  std::uint64_t events = 0, args = 0;
+  for (const DecodedSlice& slice : slices) {
     events += slice.events.size();
+    args += slice.args.size();
+  }
   const auto too_many = [&] {
     return Fail(ErrorCode::kTooLarge, fmt::format("{} events in one trace are too many", events));
   };
   if (events >= limits::kEventsMax) return too_many();
-  store.events.reserve(events);
+  store.events.reserve_whole(events);
+  store.args.reserve_whole(args);
   std::uint32_t first = 0;
   for (DecodedSlice& slice : slices) {
     for (Event& event : slice.events)

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/column.h"
 #include "trace/event_decoder.h"
 #include "trace/import/shared/importer.h"
 
@@ -48,9 +49,29 @@ class SliceWriter {
   Event* AddPs(EventKind kind, std::uint8_t category, std::uint32_t track, StringId name,
                std::int64_t ts_ps, std::int64_t dur_ps);
   Event* AddNs(EventKind kind, std::uint8_t category, std::uint32_t track, StringId name,
-               std::int64_t ts_ns, std::int64_t dur_ns);
+               std::int64_t ts_ns, std::int64_t dur_ns) {
+    ++slice_.categories[category].events;
+    slice_.events.push_back({.ts_ns = ts_ns,
+                             .dur_ns = dur_ns,
+                             .name = name,
+                             .track = track,
+                             .uid = static_cast<std::uint32_t>(slice_.events.size()),
+                             .args = kNoArgs,
+                             .order = 0,
+                             .kind = kind,
+                             .category = category,
+                             .flags = 0});
+    return &slice_.events.back();
+  }
   // The args of the event that was added last; made when first asked for.
-  Args* LastArgs();
+  Args* LastArgs() {
+    Event& event = slice_.events.back();
+    if (event.args == kNoArgs) {
+      event.args = static_cast<std::uint32_t>(slice_.args.size());
+      slice_.args.push_back({});
+    }
+    return &slice_.args[event.args];
+  }
 
   DecodedSlice& slice() { return slice_; }
 
@@ -60,7 +81,7 @@ class SliceWriter {
 };
 
 // All bytes of an input, unpacked. kTooLarge: more than `bytes_max`, or a trap.
-Result<std::string> ReadAll(io::ByteSource& bytes, std::uint64_t bytes_max, Job& job);
+Result<Column<char>> ReadAll(io::ByteSource& bytes, std::uint64_t bytes_max, Job& job);
 
 // kNotATrace: gzip in gzip, which nobody means.
 Status CheckPackedOnce(const TraceInput& input);

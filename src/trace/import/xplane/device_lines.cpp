@@ -106,7 +106,9 @@ class DeviceLine {
   }
 
   LineEvents Run() {
-    out_.slice.events.reserve(line_.events);
+    out_.slice.events.reserve_whole(line_.events);
+    out_.slice.args.reserve_whole(line_.events);
+    out_.ops.reserve(line_.events);
     proto::Cursor cursor(line_.message);
     proto::Field field;
     while (cursor.Next(&field)) {
@@ -126,7 +128,7 @@ class DeviceLine {
 
   void Take(std::string_view message) {
     Event event;
-    if (!ReadEvent(message, &event, &stats_)) {
+    if (!ReadEvent(message, &event)) {
       out_.slice.oddities.Count(Oddity::kMalformedEvent, out_.slice.events.size());
       return;
     }
@@ -137,8 +139,8 @@ class DeviceLine {
     std::int64_t begin = 0;
     if (!TimeOf(line_, event, &out_.slice.oddities, &begin)) return;
     std::int64_t correlation = kAbsent;
-    const std::uint32_t number = kinds_.Of(event.name_id, stats_, &correlation);
-    if (number == made_.size()) made_.push_back(Make(event.name_id));
+    const std::uint32_t number = kinds_.Of(event, &correlation);
+    if (number == made_.size()) made_.push_back(Make(event));
     const Made& made = made_[number];
     if (device_.tpu) {
       nested_.push_back({{begin, begin + event.duration_ps}, made.name, made.op, made.args});
@@ -158,10 +160,11 @@ class DeviceLine {
     StringId args;
     std::int64_t correlation, group;
   };
-  Made Make(std::int64_t name_id) {
+  Made Make(const Event& event) {
+    const std::int64_t name_id = event.name_id;
     const auto named = device_.plane->event_names.find(name_id);
     const EventName* name = named == device_.plane->event_names.end() ? nullptr : &named->second;
-    facts_.Read(name, stats_, &found_);
+    facts_.Read(name, event.stats, &found_);
     const std::string shown = NameOf(name, found_, name_id);
     const Op* op = device_.tpu && name != nullptr && found_.hlo_op.empty()
                        ? ops_.FindCounted(*name, found_)
@@ -253,7 +256,6 @@ class DeviceLine {
   std::uint32_t track_ = 0;
   EventFacts found_;
   ArgText args_;
-  std::vector<std::string_view> stats_;
   std::vector<Nested> nested_;
 };
 
@@ -294,17 +296,16 @@ std::map<std::int64_t, std::int64_t> DrawnSteps(const DevicePlane& device) {
   std::map<std::int64_t, std::int64_t> numbers;
   FactsReader reader(*device.plane);
   EventFacts facts;
-  std::vector<std::string_view> stats;
   for (const Line& line : device.plane->lines) {
     if (line.label() != "Steps") continue;
     proto::Cursor cursor(line.message);
     proto::Field field;
     while (cursor.Next(&field)) {
       Event event;
-      if (!field.IsBytes(4) || !ReadEvent(field.bytes, &event, &stats)) continue;
+      if (!field.IsBytes(4) || !ReadEvent(field.bytes, &event)) continue;
       const auto named = device.plane->event_names.find(event.name_id);
       const EventName* name = named == device.plane->event_names.end() ? nullptr : &named->second;
-      reader.Read(name, stats, &facts);
+      reader.Read(name, event.stats, &facts);
       if (facts.group == kAbsent) continue;
       numbers[facts.group] = ParseInt(NameOf(name, facts, event.name_id)).value_or(facts.group);
     }

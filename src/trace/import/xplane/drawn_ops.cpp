@@ -54,7 +54,6 @@ class Drawer {
     std::vector<Run> runs;
     FactsReader reader(*device_.plane);
     EventFacts facts;
-    std::vector<std::string_view> stats;
     for (const Line& line : device_.plane->lines) {
       if (line.label() != label) continue;
       proto::Cursor cursor(line.message);
@@ -62,13 +61,13 @@ class Drawer {
       while (cursor.Next(&field)) {
         Event event;
         std::int64_t begin = 0;
-        if (!field.IsBytes(4) || !ReadEvent(field.bytes, &event, &stats) || event.total ||
+        if (!field.IsBytes(4) || !ReadEvent(field.bytes, &event) || event.total ||
             !TimeOf(line, event, &slice_.oddities, &begin))
           continue;
         const auto named = device_.plane->event_names.find(event.name_id);
         const EventName* name =
             named == device_.plane->event_names.end() ? nullptr : &named->second;
-        reader.Read(name, stats, &facts);
+        reader.Read(name, event.stats, &facts);
         constexpr std::int64_t kPsPerNs = 1000;
         std::string shown = NameOf(name, facts, event.name_id);
         if (steps) {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -124,8 +125,7 @@ void FactsReader::Take(const Stat& stat, EventFacts* facts) {
   }
 }
 
-void FactsReader::Read(const EventName* name, const std::vector<std::string_view>& own,
-                       EventFacts* facts) {
+void FactsReader::Read(const EventName* name, std::string_view own, EventFacts* facts) {
   facts->Clear();
   const auto take = [&](std::string_view message) {
     Stat stat;
@@ -135,8 +135,11 @@ void FactsReader::Read(const EventName* name, const std::vector<std::string_view
     for (const std::string_view message : name->stats)
       take(message);
   }
-  for (const std::string_view message : own)
-    take(message);
+  proto::Cursor cursor(own);
+  proto::Field field;
+  while (cursor.Next(&field)) {
+    if (field.IsBytes(kStatField)) take(field.bytes);
+  }
 }
 
 void FactsReader::AddOther(const EventFacts& facts, ArgText* args) const {
@@ -165,34 +168,132 @@ void FactsReader::AddOther(const EventFacts& facts, ArgText* args) const {
 
 EventKinds::EventKinds(const Plane& plane, bool (*plain)(std::string_view name)) : facts_(plane) {
   if (plain == nullptr) return;
+  std::vector<std::int64_t> ids;
   for (const auto& [id, name] : plane.event_names) {
-    if (plain(name.display.empty() ? name.name : name.display)) plain_.insert(id);
+    if (plain(name.display.empty() ? name.name : name.display)) ids.push_back(id);
   }
+  plain_ = IdTable(std::move(ids));
 }
 
-std::uint32_t EventKinds::Of(std::int64_t name_id, const std::vector<std::string_view>& stats,
-                             std::int64_t* correlation) {
+std::uint32_t EventKinds::Of(const Event& event, std::int64_t* correlation) {
   *correlation = kAbsent;
-  const auto add = [&](std::uint64_t number) {
-    char bytes[sizeof(number)];
-    std::memcpy(bytes, &number, sizeof(number));
-    key_.append(bytes, sizeof(bytes));
-  };
+  const std::string_view stats = plain_.Has(event.name_id) ? std::string_view() : event.stats;
+  if (examples_.empty()) examples_.resize(kExamples);
+  Example& example = examples_[PlaceOf(event.name_id, stats)];
+  if (example.Fits(event.name_id, stats, correlation)) return example.kind;
   key_.clear();
-  add(static_cast<std::uint64_t>(name_id));
-  if (!plain_.empty() && plain_.contains(name_id)) return kinds_.Intern(key_);
-  for (const std::string_view message : stats) {
-    Stat stat;
-    if (!ReadStat(message, &stat) || facts_.Drops(stat.id)) continue;
-    if (facts_.IsCorrelation(stat.id)) {
-      if (const auto number = facts_.NumberOf(stat)) *correlation = *number;
+  AddStats(stats, correlation);
+  key_ += *correlation == kAbsent ? 'a' : 'c';
+  char name[sizeof(event.name_id)];
+  std::memcpy(name, &event.name_id, sizeof(name));
+  key_.append(name, sizeof(name));
+  const std::uint32_t kind = kinds_.Intern(key_);
+  Remember(event.name_id, stats, *correlation, kind, &example);
+  return kind;
+}
+
+namespace {
+
+// A few dozen bytes, for which a call would take longer than comparing them.
+inline bool SameBytes(const char* a, const char* b, std::size_t size) {
+  const auto same = [&](auto word, std::size_t at) {
+    auto other = word;
+    std::memcpy(&word, a + at, sizeof(word));
+    std::memcpy(&other, b + at, sizeof(other));
+    return word == other;
+  };
+  constexpr std::size_t kWord = sizeof(std::uint64_t), kHalf = sizeof(std::uint32_t);
+  if (size >= kWord) {
+    for (std::size_t at = 0; at < size - kWord; at += kWord)
+      if (!same(std::uint64_t{0}, at)) return false;
+    return same(std::uint64_t{0}, size - kWord);
+  }
+  if (size >= kHalf) return same(std::uint32_t{0}, 0) && same(std::uint32_t{0}, size - kHalf);
+  return std::equal(a, a + size, b);
+}
+
+}  // namespace
+
+bool EventKinds::Example::Fits(std::int64_t name, std::string_view others,
+                               std::int64_t* correlation) const {
+  if (kind == kNoString || name != name_id || others.size() != stats.size()) return false;
+  if (!SameBytes(others.data(), stats.data(), from) ||
+      !SameBytes(others.data() + to, stats.data() + to, stats.size() - to))
+    return false;
+  if (from == to) return true;
+  // As many bytes as the other's, and one number: then what follows is told apart as there.
+  const char* at = others.data() + from;
+  const char* const end = others.data() + to;
+  std::uint64_t value = 0;
+  if (proto::ReadVarint(&at, end, &value) != nullptr || at != end) return false;
+  const auto number = static_cast<std::int64_t>(value);
+  if (number == kAbsent) return false;
+  *correlation = number;
+  return true;
+}
+
+// What stands last tells events of a name apart: the instruction and the program.
+std::size_t EventKinds::PlaceOf(std::int64_t name_id, std::string_view stats) {
+  std::uint64_t last[2] = {};
+  const std::size_t taken = std::min(stats.size(), sizeof(last));
+  if (taken > 0) std::memcpy(last, stats.data() + (stats.size() - taken), taken);
+  constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15u;
+  std::uint64_t hash = (static_cast<std::uint64_t>(name_id) * kMix) ^ last[0];
+  hash = (hash ^ hash >> 32) * kMix ^ last[1];
+  hash = (hash ^ hash >> 32) * kMix;
+  return static_cast<std::size_t>(hash >> 40) % kExamples;
+}
+
+void EventKinds::Remember(std::int64_t name_id, std::string_view stats, std::int64_t correlation,
+                          std::uint32_t kind, Example* example) const {
+  if (correlations_ == 0) {
+    *example = {name_id, stats, stats.size(), stats.size(), kind};
+    return;
+  }
+  // One, written as a number, which ends its stat.
+  Stat stat;
+  const bool number = correlations_ == 1 && ReadStat(correlation_stat_, &stat) &&
+                      (stat.kind == Stat::Kind::kUnsigned || stat.kind == Stat::Kind::kSigned);
+  if (!number || correlation == kAbsent) return;
+  const auto more = [&](std::size_t at) { return (correlation_stat_[at] & 0x80) != 0; };
+  std::size_t begin = correlation_stat_.size() - 1;
+  while (begin > 0 && more(begin - 1))
+    --begin;
+  const char tag = begin == 0 ? '\0' : correlation_stat_[begin - 1];
+  constexpr char kUnsignedTag = 0x18, kSignedTag = 0x20;
+  if (tag != kUnsignedTag && tag != kSignedTag) return;
+  const std::size_t before = static_cast<std::size_t>(correlation_stat_.data() - stats.data());
+  *example = {name_id, stats, before + begin, before + correlation_stat_.size(), kind};
+}
+
+// Adds the fields that count, those in a row at once: as they stand, each says where it ends.
+void EventKinds::AddStats(std::string_view stats, std::int64_t* correlation) {
+  using Use = FactsReader::Use;
+  correlations_ = 0;
+  const char* from = nullptr;
+  const auto end_row = [&](const char* end) {
+    if (from != nullptr) key_.append(from, end);
+    from = nullptr;
+  };
+  proto::Cursor cursor(stats);
+  proto::Field field;
+  while (cursor.Next(&field)) {
+    std::int64_t id = 0;
+    const Use use =
+        field.IsBytes(kStatField) && ReadStatId(field.bytes, &id) ? facts_.UseOf(id) : Use::kNone;
+    const char* const begin = cursor.rest().data();
+    if (use == Use::kShared) {
+      from = from == nullptr ? begin : from;
       continue;
     }
-    add(message.size());
-    key_ += message;
+    end_row(begin);
+    Stat stat;
+    if (use == Use::kNone || !ReadStat(field.bytes, &stat)) continue;
+    ++correlations_;
+    correlation_stat_ = field.bytes;
+    if (const auto number = facts_.NumberOf(stat)) *correlation = *number;
   }
-  key_ += *correlation == kAbsent ? 'a' : 'c';
-  return kinds_.Intern(key_);
+  end_row(stats.data() + stats.size());
 }
 
 }  // namespace jarvis::trace::xplane

@@ -7,13 +7,13 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "base/string_pool.h"
 #include "trace/event.h"
 #include "trace/import/shared/slice_writer.h"
+#include "trace/import/xplane/id_table.h"
 #include "trace/import/xplane/space.h"
 
 namespace jarvis::trace::xplane {
@@ -34,18 +34,18 @@ class FactsReader {
  public:
   explicit FactsReader(const Plane& plane);
 
-  // Those of the event's name, then its own, which win. A stat that cannot be read is left out.
-  void Read(const EventName* name, const std::vector<std::string_view>& own, EventFacts* facts);
+  // Those of the event's name, then its own (Event::stats), which win. A stat that cannot be read
+  // is left out.
+  void Read(const EventName* name, std::string_view own, EventFacts* facts);
   // The other stats as args.
   void AddOther(const EventFacts& facts, ArgText* args) const;
-  // Whether nothing is made of a stat.
-  bool Drops(std::int64_t id) const {
+  // What a stat is to its event: nothing is made of it, it tells the event apart from all others,
+  // or it says something that others may say too.
+  enum class Use : std::uint8_t { kNone, kCorrelation, kShared };
+  Use UseOf(std::int64_t id) const {
     const Known* known = Find(id);
-    return known == nullptr || known->key == Key::kDropped;
-  }
-  bool IsCorrelation(std::int64_t id) const {
-    const Known* known = Find(id);
-    return known != nullptr && known->key == Key::kCorrelation;
+    if (known == nullptr || known->key == Key::kDropped) return Use::kNone;
+    return known->key == Key::kCorrelation ? Use::kCorrelation : Use::kShared;
   }
   // As a whole number, whatever it is written as; absent: it is none.
   std::optional<std::int64_t> NumberOf(const Stat& stat) const;
@@ -98,12 +98,33 @@ class EventKinds {
 
   // The number of the event's kind, counted from 0 in the order of first events. `correlation`: as
   // the event itself says; kAbsent: it does not.
-  std::uint32_t Of(std::int64_t name_id, const std::vector<std::string_view>& stats,
-                   std::int64_t* correlation);
+  std::uint32_t Of(const Event& event, std::int64_t* correlation);
 
  private:
+  // An event of a kind: its name, its stats, and where in them its correlation stands, which others
+  // of the kind have another of. Those are known by comparing bytes, without reading any stat.
+  struct Example {
+    std::int64_t name_id = 0;
+    std::string_view stats{};
+    std::size_t from = 0, to = 0;  // the correlation; nowhere: no stat is one
+    std::uint32_t kind = kNoString;
+
+    // `correlation`: of an event that has the same bytes around its own.
+    bool Fits(std::int64_t name, std::string_view others, std::int64_t* correlation) const;
+  };
+  static constexpr std::size_t kExamples = 256;  // a power of two
+  static std::size_t PlaceOf(std::int64_t name_id, std::string_view stats);
+
+  // Reads the stats into key_; the correlation if there is one, and the message of its stat.
+  void AddStats(std::string_view stats, std::int64_t* correlation);
+  void Remember(std::int64_t name_id, std::string_view stats, std::int64_t correlation,
+                std::uint32_t kind, Example* example) const;
+
   const FactsReader facts_;
-  std::unordered_set<std::int64_t> plain_;
+  IdTable plain_;
+  std::vector<Example> examples_;  // by what PlaceOf() makes of them: the last one
+  std::string_view correlation_stat_;
+  std::size_t correlations_ = 0;  // how many stats of the event are one
   StringPool kinds_;
   std::string key_;
 };

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -56,7 +57,7 @@ class ThreadReader {
   }
 
   HostLine Run() {
-    slice_.events.reserve(thread_.line->events);
+    slice_.events.reserve_whole(thread_.line->events);
     proto::Cursor cursor(thread_.line->message);
     proto::Field field;
     while (cursor.Next(&field)) {
@@ -75,7 +76,7 @@ class ThreadReader {
 
   void Take(std::string_view message) {
     Event event;
-    if (!ReadEvent(message, &event, &stats_)) {
+    if (!ReadEvent(message, &event)) {
       slice_.oddities.Count(Oddity::kMalformedEvent, slice_.events.size());
       return;
     }
@@ -86,12 +87,12 @@ class ThreadReader {
     std::int64_t begin = 0;
     if (!TimeOf(*thread_.line, event, &slice_.oddities, &begin)) return;
     std::int64_t correlation = kAbsent;
-    const std::uint32_t number = kinds_.Of(event.name_id, stats_, &correlation);
-    if (number == made_.size()) made_.push_back(Make(event.name_id));
+    const std::uint32_t number = kinds_.Of(event, &correlation);
+    if (number == made_.size()) made_.push_back(Make(event));
     const Made& made = made_[number];
     if (correlation == kAbsent) correlation = made.correlation;
     if (made.execution) out_.executions.push_back(static_cast<std::uint32_t>(slice_.events.size()));
-    if (made.allocation && out_.allocations++ < kAllocationsRead) ReadAllocator();
+    if (made.allocation && out_.allocations++ < kAllocationsRead) ReadAllocator(event.stats);
     writer_.AddPs(made.kind, made.category, track_, made.name, begin, event.duration_ps);
     if (made.group != kAbsent) AddToGroup(made.group, slice_.events.back());
     if (made.args != kNoString || correlation != kAbsent) {
@@ -113,10 +114,11 @@ class ThreadReader {
     std::int64_t correlation = kAbsent, group = kAbsent;
     bool execution = false, allocation = false;
   };
-  Made Make(std::int64_t name_id) {
+  Made Make(const Event& event) {
+    const std::int64_t name_id = event.name_id;
     const auto named = thread_.plane->event_names.find(name_id);
     const EventName* name = named == thread_.plane->event_names.end() ? nullptr : &named->second;
-    facts_.Read(name, stats_, &found_);
+    facts_.Read(name, event.stats, &found_);
     std::string shown = NameOf(name, found_, name_id);
     Made made;
     made.kind = KindOf(&shown, &made);
@@ -131,9 +133,9 @@ class ThreadReader {
   }
 
   // "GPU_7_bfc": memory of device 7.
-  void ReadAllocator() {
+  void ReadAllocator(std::string_view stats) {
     constexpr std::string_view kGpu = "GPU_";
-    facts_.Read(nullptr, stats_, &found_);
+    facts_.Read(nullptr, stats, &found_);
     const auto told = std::ranges::find(found_.other, "allocator_name",
                                         &std::pair<std::string_view, Stat>::first);
     if (told == found_.other.end()) return;
@@ -207,7 +209,13 @@ class ThreadReader {
     const Op* op = work == nullptr ? nullptr : work->op;
     if (op == nullptr) op = made.op;
     if (op == nullptr) return;
-    out_.launched[op->module].push_back(slice_.events.back().ts_ns);
+    // Looked up by the text where it lies elsewhere than the last one: of a plane, a name is one.
+    if (launched_times_ == nullptr || op->module.data() != last_module_.data() ||
+        op->module.size() != last_module_.size()) {
+      last_module_ = op->module;
+      launched_times_ = &out_.launched[op->module];
+    }
+    launched_times_->push_back(slice_.events.back().ts_ns);
     launches_.push_back({static_cast<std::uint32_t>(slice_.events.size() - 1), op,
                          work == nullptr ? 0 : work->kernel});
   }
@@ -238,11 +246,13 @@ class ThreadReader {
   // Programs of one op alone: there, with no event around launches, a kernel that comes again is
   // the next call's. In others, calls of an op are parted by those of the rest.
   void FindLoneOps() {
+    std::unordered_set<const Op*> ops;
+    for (const Launch& launch : launches_)
+      ops.insert(launch.op);
     std::map<std::pair<std::string_view, std::int64_t>, const Op*> only;
-    for (const Launch& launch : launches_) {
-      const auto [found, added] =
-          only.emplace(std::pair(launch.op->module, launch.op->program), launch.op);
-      if (!added && found->second != launch.op) found->second = nullptr;
+    for (const Op* op : ops) {
+      const auto [found, added] = only.emplace(std::pair(op->module, op->program), op);
+      if (!added) found->second = nullptr;
     }
     for (const auto& [program, op] : only) {
       if (op != nullptr) lone_.insert(op);
@@ -288,7 +298,7 @@ class ThreadReader {
     trace::Event& described = slice_.events[event];
     if (described.args == kNoArgs) {
       described.args = static_cast<std::uint32_t>(slice_.args.size());
-      slice_.args.emplace_back();
+      slice_.args.push_back({});
     }
     Args& args = slice_.args[described.args];
     const Args& told = ToldOf(op);
@@ -342,8 +352,9 @@ class ThreadReader {
   std::uint32_t track_ = 0;
   EventFacts found_;
   ArgText args_;
-  std::vector<std::string_view> stats_;
   std::vector<Launch> launches_;
+  std::vector<std::int64_t>* launched_times_ = nullptr;  // of last_module_
+  std::string_view last_module_;
   HostLine::Span* group_ = nullptr;  // of last_group_
   std::int64_t last_group_ = kAbsent;
   std::set<const Op*> lone_;
@@ -388,7 +399,7 @@ std::vector<ProgramRun> RunsOn(const HostLine& line, std::string_view program) {
   std::vector<std::int64_t> when;
   if (const auto found = line.launched.find(program); found != line.launched.end())
     when = found->second;
-  std::sort(when.begin(), when.end());
+  if (!std::ranges::is_sorted(when)) std::sort(when.begin(), when.end());
   std::vector<ProgramRun> runs;
   for (const std::uint32_t e : line.executions) {
     const trace::Event& run = slice.events[e];

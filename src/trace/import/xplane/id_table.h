@@ -18,21 +18,31 @@ class IdTable {
 
   IdTable() = default;
   // Any ids, in any order, as often as they come.
-  explicit IdTable(std::vector<std::int64_t> ids) : ids_(std::move(ids)) {
-    if (!std::ranges::is_sorted(ids_)) std::ranges::sort(ids_);
-    ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
-    if (ids_.empty()) return;
-    const std::uint64_t range = Distance(ids_.back());
+  explicit IdTable(std::vector<std::int64_t> ids) {
+    if (ids.empty()) return;
+    const auto [least, most] = std::ranges::minmax(ids);
+    least_ = least;
+    const std::uint64_t range = Distance(most);
     constexpr std::uint64_t kPerId = 8;  // and a place is an eighth of an id and what it is for
-    if (range >= kPerId * ids_.size()) return;
+    if (range >= kPerId * ids.size()) {
+      if (!std::ranges::is_sorted(ids)) std::ranges::sort(ids);
+      ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+      ids_ = std::move(ids);
+      size_ = ids_.size();
+      return;
+    }
+    // Nothing to sort: where an id lies is its order.
     places_.assign(static_cast<std::size_t>(range) + 1, kNoPlace);
-    for (std::size_t i = 0; i < ids_.size(); ++i)
-      places_[Distance(ids_[i])] = static_cast<std::uint32_t>(i);
+    for (const std::int64_t id : ids)
+      places_[Distance(id)] = 0;
+    for (std::uint32_t& place : places_) {
+      if (place != kNoPlace) place = static_cast<std::uint32_t>(size_++);
+    }
   }
 
-  std::size_t size() const { return ids_.size(); }
+  std::size_t size() const { return size_; }
   std::size_t PlaceOf(std::int64_t id) const {
-    if (ids_.empty() || id < ids_.front()) return kNone;
+    if (size_ == 0 || id < least_) return kNone;
     if (!places_.empty()) {
       const std::uint64_t at = Distance(id);
       return at < places_.size() && places_[at] != kNoPlace ? places_[at] : kNone;
@@ -46,10 +56,12 @@ class IdTable {
  private:
   static constexpr std::uint32_t kNoPlace = 0xFFFFFFFFu;
   std::uint64_t Distance(std::int64_t id) const {
-    return static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(ids_.front());
+    return static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(least_);
   }
 
-  std::vector<std::int64_t> ids_;
+  std::int64_t least_ = 0;
+  std::size_t size_ = 0;
+  std::vector<std::int64_t> ids_;      // of ids that lie apart
   std::vector<std::uint32_t> places_;  // by distance from the least; empty: they lie apart
 };
 

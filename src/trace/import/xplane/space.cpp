@@ -114,9 +114,8 @@ bool ReadStat(std::string_view message, Stat* stat) {
   return !cursor.broken();
 }
 
-bool ReadEvent(std::string_view message, Event* event, std::vector<std::string_view>* stats) {
+bool ReadEvent(std::string_view message, Event* event) {
   *event = {};
-  stats->clear();
   bool offset = false;
   Cursor cursor(message);
   Field field;
@@ -128,7 +127,7 @@ bool ReadEvent(std::string_view message, Event* event, std::vector<std::string_v
     }
     if (field.IsVarint(3)) event->duration_ps = field.Signed();
     if (field.IsVarint(5)) event->total = true;
-    if (field.IsBytes(4)) stats->push_back(field.bytes);
+    if (field.IsBytes(kStatField) && event->stats.empty()) event->stats = cursor.rest();
   }
   event->total = event->total && !offset;
   return !cursor.broken();

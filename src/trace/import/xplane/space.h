@@ -24,6 +24,16 @@ struct Stat {
 };
 // False: the message cannot be read.
 bool ReadStat(std::string_view message, Stat* stat);
+// Its id alone. False likewise.
+inline bool ReadStatId(std::string_view message, std::int64_t* id) {
+  proto::Cursor cursor(message);
+  proto::Field field;
+  *id = 0;
+  while (cursor.Next(&field)) {
+    if (field.IsVarint(1)) *id = field.Signed();
+  }
+  return !cursor.broken();
+}
 
 struct EventName {
   std::string_view name, display;
@@ -56,10 +66,12 @@ struct Plane {
 
 struct Event {
   std::int64_t name_id = 0, offset_ps = 0, duration_ps = 0;
-  bool total = false;  // so many occurrences in sum, no moment of its own
+  bool total = false;        // so many occurrences in sum, no moment of its own
+  std::string_view stats{};  // its fields from the first stat on: those of kStatField are stats
 };
-// An event, and the messages of its stats. False: it cannot be read.
-bool ReadEvent(std::string_view message, Event* event, std::vector<std::string_view>* stats);
+inline constexpr std::uint32_t kStatField = 4;
+// False: it cannot be read.
+bool ReadEvent(std::string_view message, Event* event);
 
 struct Space {
   std::vector<Plane> planes;

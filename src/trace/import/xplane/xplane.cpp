@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -36,12 +37,19 @@ constexpr std::string_view kHowToRecord =
 // them.
 constexpr std::size_t kHostPid = 701;
 
+// What is made of a file, whose bytes are not needed behind it.
+struct Parts {
+  std::vector<DecodedSlice> slices;
+  std::vector<TopLevelValue> values;
+  std::vector<std::string> damage;
+};
+
 class SpaceReader {
  public:
   SpaceReader(const Space& space, int threads, Job& job)
       : space_(space), threads_(threads), job_(job), ops_(space, threads) {}
 
-  Result<Trace> Run() {
+  Result<Parts> Run() {
     JV_TRY(job_.Check());
     ReadDevices();
     JV_TRY(job_.Check());
@@ -53,30 +61,18 @@ class SpaceReader {
     found_.ran_on = DevicesOfProgram(program);
     if (std::ranges::none_of(host_, &HostLine::step_marks) && !MarkGroups())
       MarkRunsAsSteps(program, &host_);
-    std::vector<DecodedSlice> slices;
-    for (LineEvents& line : lines_)
-      slices.push_back(std::move(line.slice));
-    for (DecodedSlice& drawn : drawn_)
-      slices.push_back(std::move(drawn));
-    for (HostLine& line : host_)
-      slices.push_back(std::move(line.events.slice));
     Count();
-    Trace trace;
-    JV_ASSIGN(trace.events, StoreOf(std::move(slices)));
-    trace.events.dialect.SetRecorder(kRecorder);
-    trace.metadata = ReadMetadata(ValuesOf(space_, devices_, found_));
-    trace.track_names = ReadTrackNames(trace.events);
-    Repair(&trace.events);
-    std::vector<std::string> damage = space_.damage;
-    damage.insert(damage.end(), ops_.problems().begin(), ops_.problems().end());
-    for (const Oddity oddity :
-         {Oddity::kMalformedEvent, Oddity::kNegativeDuration, Oddity::kHugeTimestamp}) {
-      if (const std::uint64_t count = trace.events.oddities.count(oddity); count > 0)
-        damage.push_back(fmt::format("{} events were left out ({})", count, Info(oddity).name));
-    }
-    trace.damage = fmt::format("{}", fmt::join(damage, "; "));
-    trace.partial = !trace.damage.empty();
-    return trace;
+    Parts parts;
+    for (LineEvents& line : lines_)
+      parts.slices.push_back(std::move(line.slice));
+    for (DecodedSlice& drawn : drawn_)
+      parts.slices.push_back(std::move(drawn));
+    for (HostLine& line : host_)
+      parts.slices.push_back(std::move(line.events.slice));
+    parts.values = ValuesOf(space_, devices_, found_);
+    parts.damage = space_.damage;
+    parts.damage.insert(parts.damage.end(), ops_.problems().begin(), ops_.problems().end());
+    return parts;
   }
 
  private:
@@ -164,11 +160,14 @@ class SpaceReader {
   // The program that has most of the work.
   std::string_view LongestProgram() const {
     std::map<std::string_view, std::int64_t> sums;
+    std::unordered_map<const Op*, std::int64_t> by_op;
     for (const LineEvents& line : lines_) {
       for (std::size_t e = 0; e < line.ops.size(); ++e) {
-        if (line.ops[e] != nullptr) sums[line.ops[e]->module] += line.slice.events[e].dur_ns;
+        if (line.ops[e] != nullptr) by_op[line.ops[e]] += line.slice.events[e].dur_ns;
       }
     }
+    for (const auto& [op, sum] : by_op)
+      sums[op->module] += sum;
     const auto most =
         std::ranges::max_element(sums, {}, [](const auto& sum) { return sum.second; });
     return most == sums.end() ? std::string_view() : most->first;
@@ -276,26 +275,51 @@ Status CheckKind(std::string_view head) {
   return {};
 }
 
-Result<ImportedTrace> ReadXplane(const TraceInput& input, const ReadOptions& options, Job& job) {
-  JV_TRY(CheckPackedOnce(input));
-  JV_ASSIGN(const auto bytes, input.Bytes(job));
-  JV_ASSIGN(const std::string data, ReadAll(*bytes, options.bytes_max, job));
-  JV_TRY(CheckKind(std::string_view(data).substr(0, kSniffedBytes)));
+Result<Parts> ReadParts(std::string_view data, const std::string& source_damage, int threads,
+                        Job& job) {
+  JV_TRY(CheckKind(data.substr(0, kSniffedBytes)));
   Space space = ReadSpace(data);
-  if (!bytes->damage().empty()) space.damage.push_back(bytes->damage());
+  if (!source_damage.empty()) space.damage.push_back(source_damage);
   if (std::ranges::none_of(space.planes, [](const Plane& plane) { return !plane.name.empty(); })) {
     return Fail(ErrorCode::kNotATrace,
                 fmt::format("no plane of a profile can be read in its {} bytes{}{}", data.size(),
                             space.damage.empty() ? "" : ": ", fmt::join(space.damage, "; ")),
                 std::string(kHowToRecord));
   }
+  return SpaceReader(space, threads, job).Run();
+}
+
+Result<Trace> TraceOf(Parts parts) {
+  Trace trace;
+  JV_ASSIGN(trace.events, StoreOf(std::move(parts.slices)));
+  trace.events.dialect.SetRecorder(kRecorder);
+  trace.metadata = ReadMetadata(std::move(parts.values));
+  trace.track_names = ReadTrackNames(trace.events);
+  Repair(&trace.events);
+  for (const Oddity oddity :
+       {Oddity::kMalformedEvent, Oddity::kNegativeDuration, Oddity::kHugeTimestamp}) {
+    if (const std::uint64_t count = trace.events.oddities.count(oddity); count > 0)
+      parts.damage.push_back(fmt::format("{} events were left out ({})", count, Info(oddity).name));
+  }
+  trace.damage = fmt::format("{}", fmt::join(parts.damage, "; "));
+  trace.partial = !trace.damage.empty();
+  return trace;
+}
+
+Result<ImportedTrace> ReadXplane(const TraceInput& input, const ReadOptions& options, Job& job) {
+  JV_TRY(CheckPackedOnce(input));
+  JV_ASSIGN(const auto bytes, input.Bytes(job));
+  JV_ASSIGN(Column<char> data, ReadAll(*bytes, options.bytes_max, job));
+  const std::size_t size = data.size();
+  JV_ASSIGN(Parts parts, ReadParts({data.data(), size}, bytes->damage(), options.threads, job));
+  data = {};
   ImportedTrace read;
-  JV_ASSIGN(read.trace, SpaceReader(space, options.threads, job).Run());
+  JV_ASSIGN(read.trace, TraceOf(std::move(parts)));
   if (read.trace.events.events.empty() && !read.trace.partial) {
     return Fail(ErrorCode::kNotATrace, "the profile holds no events: nothing was recorded",
                 std::string(kHowToRecord));
   }
-  read.trace.events.text_bytes = data.size();
+  read.trace.events.text_bytes = size;
   read.content_hash = bytes->content_hash();
   return read;
 }
