@@ -320,15 +320,16 @@ TEST_CASE("a down projection that takes more than half of gate and up is slow") 
   const Analyzed slow = Analyze(ReplayOf(Experts(130, 150)));
   const Finding* finding = ByRule(slow, Pattern::kSlowDownProjection);
   REQUIRE(finding != nullptr);
-  REQUIRE(finding->change_b.has_value());
-  CHECK(finding->change_b->savings_ms.high == doctest::Approx(kLayers * 0.085).epsilon(0.01));
-  REQUIRE(finding->change_b->parts.size() == 1);
-  CHECK(finding->change_b->parts[0].gpu.size() == kLayers);
+  REQUIRE(finding->change_a.has_value());
+  CHECK(finding->change_a->savings_ms.high == doctest::Approx(kLayers * 0.085).epsilon(0.01));
+  REQUIRE(finding->change_a->parts.size() == 1);
+  CHECK(finding->change_a->parts[0].gpu.size() == kLayers);
   CHECK(ByRule(Analyze(ReplayOf(Experts(130, 75))), Pattern::kSlowDownProjection) == nullptr);
 }
 
 // 128 pairs for 32 experts of 2048 x 768: `up` tiles across for gate and up, 16 for the second.
-Analyzed ServedExperts(int up) {
+// `units`: compute units of the device; 0: not recorded.
+Analyzed ServedExperts(int up, int units = 0) {
   TraceText capture, served;
   served.Runtime("hipGraphLaunch", 10, 50, 7);
   capture.Runtime("hipStreamBeginCapture", 0, 2, 1);
@@ -348,7 +349,14 @@ Analyzed ServedExperts(int up) {
     at += 40;
   }
   capture.Runtime("hipStreamEndCapture", at, 2, 2);
-  return Beside(served, capture).Open();
+  Beside beside(served, capture);
+  if (units > 0) {
+    beside.Write(
+        "trace.json",
+        fmt::format(R"({{"deviceProperties":[{{"id":0,"numSms":{}}}],"traceEvents":[{}]}})", units,
+                    served.Elements()));
+  }
+  return beside.Open();
 }
 
 TEST_CASE("how fast experts read their weights is told with what is assumed of the routing") {
@@ -372,6 +380,25 @@ TEST_CASE("how fast experts read their weights is told with what is assumed of t
   const Analyzed untold = ServedExperts(0);
   REQUIRE(ByRule(untold, Pattern::kSlowDownProjection) != nullptr);
   CHECK(fact(*ByRule(untold, Pattern::kSlowDownProjection), "hit") == nullptr);
+}
+
+// The knob of a down projection of 608 blocks, on so many compute units; 0: not recorded.
+std::string KnobOn(int units) {
+  const Analyzed one = ServedExperts(12, units);
+  const Finding* finding = ByRule(one, Pattern::kSlowDownProjection);
+  REQUIRE(finding != nullptr);
+  CHECK_FALSE(finding->change_b.has_value());  // a call in the engine's code
+  const auto& facts = finding->patterns.front().facts;
+  const auto knob = std::ranges::find(facts, "knob", &Fact::key);
+  REQUIRE(knob != facts.end());
+  return std::get<std::string>(knob->value);
+}
+
+TEST_CASE("K is split where blocks are few") {
+  CHECK(KnobOn(304).find("split-K") == std::string::npos);
+  CHECK(KnobOn(304).find("608 blocks for 304 compute units") != std::string::npos);
+  CHECK(KnobOn(400).find("split-K") != std::string::npos);
+  CHECK(KnobOn(0).find("split-K") != std::string::npos);
 }
 
 TEST_CASE("short kernels in a row are one chain, between large ones they are not") {

@@ -189,16 +189,6 @@ class ReplayCauses {
     return sequence.gpu.size();
   }
 
-  static std::string KnobOf(std::string_view kernel) {
-    if (kernel.find("matmul_ogs") != std::string_view::npos) {
-      return "Set block sizes and split-K for the down projection: triton_kernels' "
-             "`update_opt_flags_constraints`. "
-             "Gate and up keep theirs";
-    }
-    return "Give the down projection a kernel for its own sizes: other block sizes, K split over "
-           "more blocks";
-  }
-
   void SlowDown(std::vector<EventIndex> down, double up_us, double down_us) {
     constexpr double kClearly = 1.25;
     if (down_us <= kClearly * up_us / 2) return;
@@ -214,8 +204,8 @@ class ReplayCauses {
                    NumberFact("down_us", down_us, "us"),
                    NumberFact("up_us", up_us, "us"),
                    NumberFact("target_us", up_us / 2, "us"),
-                   SequenceText("knob", KnobOf(Name(down.front())), "words")};
-    cause.b = Target{{0.5 * most, 0.8 * most, most},
+                   SequenceText("knob", KnobOfDown(calls_, down.front()), "words")};
+    cause.a = Target{{0.5 * most, 0.8 * most, most},
                      ThreeDigits(up_us / 2) + " µs per call",
                      "the rate of gate and up in this trace",
                      true};
