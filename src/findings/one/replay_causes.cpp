@@ -325,7 +325,10 @@ class ReplayCauses {
     const auto saved = [&](double share) {
       return std::max(0.0, 1 - *e.tb_per_s / (share * goal));
     };
-    cause.b = Target{{saved(limits::kTargetSlack), saved(0.93), saved(1)},
+    // What splits without keys cost shows nowhere in the trace: perhaps nothing.
+    const Range all = {saved(limits::kTargetSlack), saved(0.93), saved(1)};
+    const bool empty_splits = HasEmptySplits(*o, tokens / std::max(1.0, number("g_sq")));
+    cause.b = Target{empty_splits ? Range{0, all.high / 2, all.high} : all,
                      fmt::format("{:.0f}% of the bandwidth", kDecodeAttentionShare * 100),
                      "bandwidth of " + calls_.platform->name};
     o->cause = std::move(cause);
@@ -333,13 +336,17 @@ class ReplayCauses {
 
   // A captured grid has splits for the longest context that the server allows; where it has many
   // times what the requests need, the limit is the setting.
-  std::string BackendOf(const Operation& o, double context) const {
+  bool HasEmptySplits(const Operation& o, double context) const {
     constexpr double kSplit = 256;  // keys of one split, as kernels have them
     constexpr double kOversized = 4;
     double most = 0;
     for (const std::int64_t size : GridOf(o.gpu.front()))
       most = std::max(most, static_cast<double>(size));
-    if (work_.engine == Engine::kSglang && most * kSplit >= kOversized * context) {
+    return work_.engine == Engine::kSglang && most * kSplit >= kOversized * context;
+  }
+
+  std::string BackendOf(const Operation& o, double context) const {
+    if (HasEmptySplits(o, context)) {
       return "Start SGLang with a --context-length near the longest request. The captured grid has "
              "splits of the keys for the longest context that the server allows";
     }
