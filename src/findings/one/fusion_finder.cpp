@@ -129,6 +129,7 @@ void NameCandidate(const FusionCalls& in, const FusionInstance& first,
       c->unaligned_kernel = analysis::ShortKernelName(kernel.name);
   }
   c->scores = first.scores;
+  c->after_bias = first.after_bias;
   c->causal_mask = c->kind == FusionKind::kAttention && HasCausalMask(in, first);
   c->head_size = first.head_size;
   if (c->kind == FusionKind::kAttention && c->scores.empty()) {
