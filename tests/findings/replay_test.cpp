@@ -401,6 +401,47 @@ TEST_CASE("K is split where blocks are few") {
   CHECK(KnobOn(0).find("split-K") != std::string::npos);
 }
 
+// A decode step of 32 requests over 32785 cached tokens, its attention captured with so many splits
+// of the keys.
+Analyzed DecodeWith(int splits) {
+  TraceText capture, served;
+  constexpr std::string_view kAttention =
+      "void paged_attention_ll4mi_QKV_mfma16_kernel<__hip_bfloat16>()";
+  served.Annotation(
+      "execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk32785sqsq32sqsk32785)", 0, 2000);
+  served.Python("sglang/srt/model_executor/cuda_graph_runner.py(900): replay", 1, 1990);
+  served.Runtime("hipGraphLaunch", 10, 50, 7);
+  capture.Runtime("hipStreamBeginCapture", 0, 2, 1);
+  double at = 10, gpu = 70;
+  std::int64_t correlation = 100;
+  for (int i = 0; i < kLayers; ++i) {
+    capture.Op("sglang_profiler::attention_paged_attention_ragged_100", at, 8,
+               testing::Shapes("[[32,32,128],[109],[32,32,128],[835874,1,8,128],[835874,1,8,128],"
+                               "[33],[20971520],[4096],[],[1],[1],[]]",
+                               "c10::BFloat16", 12));
+    capture.Runtime("hipLaunchKernel", at + 2, 3, correlation++,
+                    fmt::format(R"("kernel":"{}","grid":[32,{},8])", kAttention, splits));
+    served.Kernel(kAttention, gpu, 60, 7);
+    gpu += 60;
+    at += 10;
+  }
+  capture.Runtime("hipStreamEndCapture", at, 2, 2);
+  return Beside(served, capture).Open();
+}
+
+TEST_CASE("splits without keys may cost nothing, a slow attention of full ones is slow") {
+  const auto saved = [](int splits) {
+    const Analyzed one = DecodeWith(splits);
+    const Finding* finding = ByRule(one, Pattern::kSlowDecodeAttention);
+    REQUIRE((finding != nullptr && finding->change_b.has_value()));
+    return finding->change_b->savings_ms;
+  };
+  CHECK(saved(160).low == 0);
+  CHECK(saved(160).high > 0);
+  CHECK(saved(4).low > 0);
+  CHECK(saved(4).high == doctest::Approx(saved(160).high));
+}
+
 TEST_CASE("short kernels in a row are one chain, between large ones they are not") {
   const KernelLayer chain = {{"Cijk_Alik_Bljk_up", 40},
                              {"rmsnorm_kernel", 5},
