@@ -42,9 +42,7 @@ bool IsNotable(const Finding& f) {
 }  // namespace
 
 void SetShares(const Analysis& analysis, Finding* finding) {
-  // What takes longer than the window lies in part outside of it, and is no share of it.
-  finding->percent_of_total = analysis.totals.Percent(finding->time_ms);
-  if (finding->percent_of_total.value_or(0) > 100) finding->percent_of_total.reset();
+  finding->percent_of_total = analysis.totals.Share(finding->time_ms);
   if (analysis.totals.computation_ms > 0)
     finding->percent_of_computation = finding->time_ms / analysis.totals.computation_ms * 100;
 }
