@@ -298,6 +298,20 @@ TEST_CASE("work that was queued long before it starts on an idle GPU shows a bus
   CHECK(FramesIn(queued(700)).unrecorded.empty());
 }
 
+TEST_CASE("a start that waits for the code of its kernel to be loaded shows no busy GPU") {
+  const auto loads = [](double launch_us, const char* kernel) {
+    TraceText t;
+    t.Annotation("serve 1", 0, 20'000);
+    t.OpWithKernel("aten::mm", 0, 50, "gemm", 100, 400, 1);
+    t.Op("aten::tril", 600, launch_us + 20).Runtime("cudaLaunchKernel", 610, launch_us, 2);
+    return t.Kernel(kernel, 610 + launch_us + 2400, 400, 2);
+  };
+  CHECK(FramesIn(loads(5000, "tril")).unrecorded.empty());
+  // A kernel that ran before is loaded, and a short launch loads nothing.
+  CHECK(FramesIn(loads(5000, "gemm")).unrecorded.size() == 1);
+  CHECK(FramesIn(loads(10, "tril")).unrecorded.size() == 1);
+}
+
 TEST_CASE("amid the work, only a start that is very late shows a busy GPU") {
   const auto later = [](double start) {
     TraceText t;

@@ -102,6 +102,36 @@ TEST_CASE("transforms by torch's ops in the loader can run on the GPU") {
   CHECK(tells(Analyze(text)));
 }
 
+// One step of five inputs, which the host prepares for 4 ms before the 1 ms that the GPU takes for
+// each; `entered`: the frame that makes the first and the others, called by `next`.
+Analyzed Prepared(std::string_view first, std::string_view others) {
+  TraceText text;
+  text.OpWithKernel("aten::ones", 1, 5, "k", 10, 20, 100);
+  for (int i = 0; i < 5; ++i) {
+    const double at = 50 + 5100.0 * i;
+    text.Python("<built-in function next>", at, 4000);
+    text.Python(i == 0 ? first : others, at + 1, 3998);
+    text.Python("image_processing.py(368): resize", at + 2, 3990);
+    text.OpWithKernel("aten::mm", at + 4010, 20, "k", at + 4040, 1000, i + 1);
+  }
+  return Analyze(text.Annotation("ProfilerStep#1", 0, 25'600));
+}
+
+TEST_CASE("one worker prepares what one generator makes, several what is asked for by index") {
+  const auto most = [](const Analyzed& one) {
+    const Finding& finding = SectionOf(one, "host_section");
+    REQUIRE(finding.wall_b.has_value());
+    return finding.wall_b->ms.high;
+  };
+  // Each of four inputs hides behind 1 ms of GPU work.
+  const Analyzed resumed = Prepared("pipeline.py(164): preprocess", "pipeline.py(176): preprocess");
+  CHECK(most(resumed) == doctest::Approx(4).epsilon(0.05));
+  // A function that is called again, iterators' own methods, and other functions.
+  CHECK(most(Prepared("data.py(20): load", "data.py(20): load")) > 10);
+  CHECK(most(Prepared("data.py(20): __next__", "data.py(60): __next__")) > 10);
+  CHECK(most(Prepared("data.py(20): first", "data.py(60): others")) > 10);
+}
+
 TEST_CASE("code on images goes to the GPU, room for a tensor is no image") {
   const auto preprocesses = [](std::string_view name) {
     const std::vector<Advice> advice =

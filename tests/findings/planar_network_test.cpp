@@ -32,9 +32,14 @@ struct ConvNet {
   int channels = 64;
   int groups = 1;
   double other_us = 0;  // of other work beside each layer
+  bool rated = false;   // with all arguments, so that the rate is known; no strides then
 };
 
 std::string TensorArgs(const ConvNet& net, bool weight) {
+  if (net.rated && weight) {
+    return testing::Shapes("[[8,64,256,256],[64,64,3,3],[],[],[],[],[],[],[]]", "float", 9) +
+           R"(,"Concrete Inputs":["","","","[1, 1]","[1, 1]","[1, 1]","False","[0, 0]","1"])";
+  }
   const int c = net.channels;
   const std::string operand = weight ? fmt::format("[64,{},3,3]", c / net.groups) : "[64]";
   std::string args =
@@ -67,7 +72,9 @@ Analyzed NetOf(const ConvNet& net, std::string_view platform = "H100-SXM") {
   constexpr std::string_view kOut = "void cudnn::engines_precompiled::nhwcToNchwKernel<float>()";
   for (int i = 0; i < 20; ++i) {
     const std::string args = TensorArgs(net, true);
-    if (net.conversions)
+    if (net.rated)
+      op("aten::convolution", args, {{kIn, 300}, {net.kernel, 1000}, {kOut, 300}});
+    else if (net.conversions)
       op("aten::cudnn_convolution", args, {{kIn, 300}, {net.kernel, 1000}, {kOut, 300}});
     else
       op("aten::cudnn_convolution", args, {{net.kernel, 1000}});
@@ -99,6 +106,26 @@ TEST_CASE("convolutions on tensor cores in NCHW, their conversions and batch nor
     CHECK(other.rule != Pattern::kFewBlocksLibrary);
     CHECK((&other == finding || other.category.find("conv") == std::string::npos));
   }
+}
+
+TEST_CASE("kernels of NHWC stay as they are, others reach what those of the trace do") {
+  const auto most = [](std::string_view kernel) {
+    ConvNet net;
+    net.kernel = kernel;
+    net.rated = true;
+    net.norm = "void at::native::batch_norm_collect_statistics_channels_last_kernel<float>()";
+    const Analyzed one = NetOf(net);
+    const Finding* finding = Planar(one);
+    REQUIRE((finding != nullptr && finding->change_a.has_value()));
+    return finding->change_a->savings_ms.high;
+  };
+  constexpr double kConversionsMs = 20 * 0.6;
+  CHECK(most(kTf32Forward) == doctest::Approx(kConversionsMs).epsilon(0.01));
+  // Those that write NCHW, or say nothing of their layout, may get faster.
+  CHECK(most("sm90_xmma_fprop_implicit_gemm_f32f32_tf32f32_f32_nhwckrsc_nchw_tilesize128x64") >
+        1.05 * kConversionsMs);
+  CHECK(most("sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nchwkcrs_nchw_tilesize128x64") >
+        1.05 * kConversionsMs);
 }
 
 TEST_CASE("without strides the library's own conversions tell the layout, else nothing does") {

@@ -320,15 +320,16 @@ TEST_CASE("a down projection that takes more than half of gate and up is slow") 
   const Analyzed slow = Analyze(ReplayOf(Experts(130, 150)));
   const Finding* finding = ByRule(slow, Pattern::kSlowDownProjection);
   REQUIRE(finding != nullptr);
-  REQUIRE(finding->change_b.has_value());
-  CHECK(finding->change_b->savings_ms.high == doctest::Approx(kLayers * 0.085).epsilon(0.01));
-  REQUIRE(finding->change_b->parts.size() == 1);
-  CHECK(finding->change_b->parts[0].gpu.size() == kLayers);
+  REQUIRE(finding->change_a.has_value());
+  CHECK(finding->change_a->savings_ms.high == doctest::Approx(kLayers * 0.085).epsilon(0.01));
+  REQUIRE(finding->change_a->parts.size() == 1);
+  CHECK(finding->change_a->parts[0].gpu.size() == kLayers);
   CHECK(ByRule(Analyze(ReplayOf(Experts(130, 75))), Pattern::kSlowDownProjection) == nullptr);
 }
 
 // 128 pairs for 32 experts of 2048 x 768: `up` tiles across for gate and up, 16 for the second.
-Analyzed ServedExperts(int up) {
+// `units`: compute units of the device; 0: not recorded.
+Analyzed ServedExperts(int up, int units = 0) {
   TraceText capture, served;
   served.Runtime("hipGraphLaunch", 10, 50, 7);
   capture.Runtime("hipStreamBeginCapture", 0, 2, 1);
@@ -348,7 +349,14 @@ Analyzed ServedExperts(int up) {
     at += 40;
   }
   capture.Runtime("hipStreamEndCapture", at, 2, 2);
-  return Beside(served, capture).Open();
+  Beside beside(served, capture);
+  if (units > 0) {
+    beside.Write(
+        "trace.json",
+        fmt::format(R"({{"deviceProperties":[{{"id":0,"numSms":{}}}],"traceEvents":[{}]}})", units,
+                    served.Elements()));
+  }
+  return beside.Open();
 }
 
 TEST_CASE("how fast experts read their weights is told with what is assumed of the routing") {
@@ -372,6 +380,66 @@ TEST_CASE("how fast experts read their weights is told with what is assumed of t
   const Analyzed untold = ServedExperts(0);
   REQUIRE(ByRule(untold, Pattern::kSlowDownProjection) != nullptr);
   CHECK(fact(*ByRule(untold, Pattern::kSlowDownProjection), "hit") == nullptr);
+}
+
+// The knob of a down projection of 608 blocks, on so many compute units; 0: not recorded.
+std::string KnobOn(int units) {
+  const Analyzed one = ServedExperts(12, units);
+  const Finding* finding = ByRule(one, Pattern::kSlowDownProjection);
+  REQUIRE(finding != nullptr);
+  CHECK_FALSE(finding->change_b.has_value());  // a call in the engine's code
+  const auto& facts = finding->patterns.front().facts;
+  const auto knob = std::ranges::find(facts, "knob", &Fact::key);
+  REQUIRE(knob != facts.end());
+  return std::get<std::string>(knob->value);
+}
+
+TEST_CASE("K is split where blocks are few") {
+  CHECK(KnobOn(304).find("split-K") == std::string::npos);
+  CHECK(KnobOn(304).find("608 blocks for 304 compute units") != std::string::npos);
+  CHECK(KnobOn(400).find("split-K") != std::string::npos);
+  CHECK(KnobOn(0).find("split-K") != std::string::npos);
+}
+
+// A decode step of 32 requests over 32785 cached tokens, its attention captured with so many splits
+// of the keys.
+Analyzed DecodeWith(int splits) {
+  TraceText capture, served;
+  constexpr std::string_view kAttention =
+      "void paged_attention_ll4mi_QKV_mfma16_kernel<__hip_bfloat16>()";
+  served.Annotation(
+      "execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk32785sqsq32sqsk32785)", 0, 2000);
+  served.Python("sglang/srt/model_executor/cuda_graph_runner.py(900): replay", 1, 1990);
+  served.Runtime("hipGraphLaunch", 10, 50, 7);
+  capture.Runtime("hipStreamBeginCapture", 0, 2, 1);
+  double at = 10, gpu = 70;
+  std::int64_t correlation = 100;
+  for (int i = 0; i < kLayers; ++i) {
+    capture.Op("sglang_profiler::attention_paged_attention_ragged_100", at, 8,
+               testing::Shapes("[[32,32,128],[109],[32,32,128],[835874,1,8,128],[835874,1,8,128],"
+                               "[33],[20971520],[4096],[],[1],[1],[]]",
+                               "c10::BFloat16", 12));
+    capture.Runtime("hipLaunchKernel", at + 2, 3, correlation++,
+                    fmt::format(R"("kernel":"{}","grid":[32,{},8])", kAttention, splits));
+    served.Kernel(kAttention, gpu, 60, 7);
+    gpu += 60;
+    at += 10;
+  }
+  capture.Runtime("hipStreamEndCapture", at, 2, 2);
+  return Beside(served, capture).Open();
+}
+
+TEST_CASE("splits without keys may cost nothing, a slow attention of full ones is slow") {
+  const auto saved = [](int splits) {
+    const Analyzed one = DecodeWith(splits);
+    const Finding* finding = ByRule(one, Pattern::kSlowDecodeAttention);
+    REQUIRE((finding != nullptr && finding->change_b.has_value()));
+    return finding->change_b->savings_ms;
+  };
+  CHECK(saved(160).low == 0);
+  CHECK(saved(160).high > 0);
+  CHECK(saved(4).low > 0);
+  CHECK(saved(4).high == doctest::Approx(saved(160).high));
 }
 
 TEST_CASE("short kernels in a row are one chain, between large ones they are not") {

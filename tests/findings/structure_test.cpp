@@ -193,6 +193,36 @@ TEST_CASE("the same pass again on equal shapes") {
   CHECK(OfRule(Analyze(request), Pattern::kRepeatedPass) != nullptr);
 }
 
+// Those of the pipeline that makes a pass of each label, and `reads` calls of one function behind.
+TraceText LabelPasses(int reads, const char* pipeline) {
+  TraceText text;
+  text.Python(pipeline, 0, 25'000);
+  text.Raw(PassesOf("[[512,512],[512,512]]", 2000, false).Elements());
+  text.Python("transformers/pipelines/base.py(1306): __call__", 1, 24'000);
+  text.Python("pipeline.py(194): postprocess", 12'500, 5000);
+  for (int i = 0; i < reads; ++i)
+    text.Python("image_processing.py(503): post_process", 12'510 + 1200 * i, 1000);
+  return text;
+}
+
+TEST_CASE("what is read of each label's pass goes with the passes") {
+  constexpr const char* kLabels =
+      "transformers/pipelines/zero_shot_object_detection.py(65): __call__";
+  const auto time_of = [](const TraceText& text) {
+    const Analyzed one = Analyze(text);
+    const Finding* finding = OfRule(one, Pattern::kRepeatedPass);
+    REQUIRE(finding != nullptr);
+    return finding->time_ms;
+  };
+  const double passes_ms = time_of(LabelPasses(0, kLabels));
+  CHECK(time_of(LabelPasses(4, kLabels)) == doctest::Approx(passes_ms + 3.6));
+  // Calls in another number are not those of the passes; nor does a batch spare what is done with
+  // each of its results.
+  CHECK(time_of(LabelPasses(3, kLabels)) == doctest::Approx(passes_ms));
+  CHECK(time_of(LabelPasses(4, "transformers/pipelines/base.py(1): __call__")) ==
+        doctest::Approx(passes_ms));
+}
+
 // Iterations that repeat a tensor over a batch, project it twice and write back to it.
 TraceText RepeatedInput(const char* projected) {
   TraceText text;

@@ -124,12 +124,20 @@ class UnseenFinder {
   void FindGaps() {
     std::int64_t end = facts_.recording.start;
     bool first = true;
+    std::unordered_set<StringId> seen;
     for (const LaunchedWork& work : facts_.gpu) {
       const std::int64_t start = At(work.event).ts_ns;
-      if (start > end) AddGap({end, start}, work, first);
+      const bool loads = seen.insert(At(work.event).name).second && !first && IsLongLaunch(work);
+      if (start > end && !loads) AddGap({end, start}, work, first);
       end = std::max(end, At(work.event).end_ns());
       first = false;
     }
+  }
+
+  // The first launch of a kernel that takes as long loads its code: the GPU then starts late
+  // because the code has to arrive, not because of work that nobody recorded.
+  bool IsLongLaunch(const LaunchedWork& work) const {
+    return work.launch != trace::kNoEvent && At(work.launch).dur_ns >= kQueuedLeastNs;
   }
 
   void AddGap(TimeSpan gap, const LaunchedWork& next, bool first) {

@@ -472,11 +472,11 @@ class Analyzer {
         HostFindings({trace_, *host_, *frames_, scope, out_.base.total_ms, sections, *first_calls_,
                       *descheduled_, *stops_, *profiling_, out_.context});
     for (Finding& f : found) {
-      f.percent_of_total = out_.totals.Percent(f.time_ms);
+      f.percent_of_total = out_.totals.Share(f.time_ms);
       f.impact_percent = out_.totals.window_ms > 0
                              ? std::optional(Scaled(*f.savings_ms, 100 / out_.totals.window_ms))
                              : std::nullopt;
-      f.priority = PriorityOf(f.percent_of_total.value_or(0), std::nullopt, true);
+      f.priority = PriorityOf(out_.totals.Percent(f.time_ms).value_or(0), std::nullopt, true);
     }
     return found;
   }

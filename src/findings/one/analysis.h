@@ -64,6 +64,10 @@ struct Totals {
   std::optional<double> Percent(double ms) const {
     return window_ms > 0 ? std::optional(ms / window_ms * 100) : std::nullopt;
   }
+  // Absent also of what takes longer than the window: it lies in part outside.
+  std::optional<double> Share(double ms) const {
+    return ms <= window_ms ? Percent(ms) : std::nullopt;
+  }
 };
 
 // A finding that somebody said does not apply; see choices.h.

@@ -154,6 +154,7 @@ void AddRest(const FusionCandidate& chain, double part, std::vector<ChainWork>* 
 ChainName NameOfChain(const FusionCandidate& chain,
                       const std::vector<const FusionCandidate*>& beside) {
   if (chain.kind == FusionKind::kNorm) return NormName(chain);
+  if (chain.after_bias) return {NameByOps(chain) + " behind a convolution's bias", ""};
   const bool rotates = std::any_of(beside.begin(), beside.end(), [&](const FusionCandidate* other) {
     return other->kind == FusionKind::kRotary && other->module_path == chain.module_path;
   });

@@ -49,6 +49,8 @@ struct FusionCandidate {
   std::vector<FusionKernel> kernels;  // of one instance, in order
   std::vector<std::int64_t> scores;   // of attention: the shape of what softmax reads
   double head_size = 0;               // of attention
+  bool after_bias = false;            // its first op takes what a convolution added its bias to
+  bool causal_mask = false;           // of attention: its only mask is made by tril or triu of ones
   std::string unaligned_kernel;  // of attention, for operands that are not aligned; empty: none
   std::string target, source;    // of the saving, where it is no traffic
   std::uint64_t instances = 0;

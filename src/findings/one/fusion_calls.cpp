@@ -111,6 +111,23 @@ bool FusionCalls::Neighbours(std::uint32_t a, std::uint32_t b) const {
          gap >= 0 && gap <= limits::kFusionGapUs;
 }
 
+bool FusionCalls::AddsBiasFor(std::uint32_t convolution, std::uint32_t next) const {
+  const FusionTraits& traits = TraitsOf(convolution);
+  if (traits.kind != Kind::kConvolution || traits.shapes.size() < 2) return false;
+  if (ContainsNoCase(NameOf(convolution), "backward")) return false;
+  const EventIndex op = calls_.calls[convolution].op;
+  bool adds = false;
+  for (EventIndex e = tree_.parent(calls_.calls[convolution].kernels.back());
+       e != kNoEvent && e != op; e = tree_.parent(e))
+    adds = adds || events_.name(e) == "aten::add_" || events_.name(e) == "aten::add";
+  const Shape& input = traits.shapes[0];
+  const Shape& weight = traits.shapes[1];
+  return adds && std::ranges::any_of(TraitsOf(next).shapes, [&](const Shape& shape) {
+           return shape.size() == input.size() && shape.size() > 2 && shape[0] == input[0] &&
+                  shape[1] == weight[0];
+         });
+}
+
 bool FusionCalls::Any(const FusionInstance& instance,
                       std::initializer_list<std::string_view> parts) const {
   return std::any_of(instance.calls.begin(), instance.calls.end(),

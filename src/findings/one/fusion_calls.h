@@ -48,6 +48,7 @@ struct FusionInstance {
   FusionKind kind = FusionKind::kChain;
   std::vector<std::uint32_t> calls;
   std::uint32_t producer = kNone;  // of an epilogue
+  bool after_bias = false;         // the producer adds its bias in a kernel that can take the rest
   FusionScope scope;
   bool shapes_known = true;
   Shape scores;          // of attention: what softmax reads
@@ -72,6 +73,10 @@ class FusionCalls {
   FusionScope ScopeOf(std::uint32_t call) const;
   // Does b follow a on its stream without much of a gap?
   bool Neighbours(std::uint32_t a, std::uint32_t b) const;
+
+  // Whether a convolution adds its bias in a kernel of its own, last, and `next` takes its result.
+  // A compiler leaves the library's kernel without the bias and fuses that add with what follows.
+  bool AddsBiasFor(std::uint32_t convolution, std::uint32_t next) const;
 
   // The kind that the ops of an instance make it, or kChain.
   FusionKind Composition(const FusionInstance& instance) const;

@@ -98,10 +98,10 @@ std::vector<Fact> FusionFacts(const Analysis& analysis, const FusionCandidate& c
       candidate.kernels.begin(), candidate.kernels.end(), [](const FusionKernel& kernel) {
         return ContainsNoCase(kernel.op, "causal") || ContainsNoCase(kernel.op, "uppertriang");
       });
-  facts.push_back(
-      {"masks",
-       causal ? "`is_causal=True` takes the mask's place" : "masks and biases go in as `attn_mask`",
-       "words"});
+  facts.push_back({"masks",
+                   causal || candidate.causal_mask ? "`is_causal=True` takes the mask's place"
+                                                   : "masks and biases go in as `attn_mask`",
+                   "words"});
   const std::string& framework = analysis.workload[WorkloadPart::kFramework].value;
   if (ContainsNoCase(framework, "megatron")) {
     facts.push_back({"flag", "Set --use-flash-attn, Megatron's own switch for it", "words"});

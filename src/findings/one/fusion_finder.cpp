@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/tables/summary.h"
+#include "findings/one/causal_mask.h"
 #include "findings/one/exclusive.h"
 #include "findings/one/fusion_calls.h"
 #include "findings/one/fusion_instances.h"
@@ -128,6 +129,8 @@ void NameCandidate(const FusionCalls& in, const FusionInstance& first,
       c->unaligned_kernel = analysis::ShortKernelName(kernel.name);
   }
   c->scores = first.scores;
+  c->after_bias = first.after_bias;
+  c->causal_mask = c->kind == FusionKind::kAttention && HasCausalMask(in, first);
   c->head_size = first.head_size;
   if (c->kind == FusionKind::kAttention && c->scores.empty()) {
     c->target = "the rate of one kernel";

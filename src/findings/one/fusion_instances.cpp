@@ -205,6 +205,12 @@ void CloseChain(const FusionCalls& in, std::uint32_t before, FusionInstance* ope
         [&](const Shape& shape) { return elements > 0 && Elements(shape) == elements; });
     if (same) open->producer = before;
   }
+  const std::uint32_t first = open->calls.front();
+  if (before != kNone && found->used[before] == 0 && in.Neighbours(before, first) &&
+      in.TraitsOf(first).kind == Kind::kElementwise && in.AddsBiasFor(before, first)) {
+    open->producer = before;
+    open->after_bias = true;
+  }
   std::set<std::string_view> names;
   for (const std::uint32_t call : open->calls)
     names.insert(in.NameOf(call));

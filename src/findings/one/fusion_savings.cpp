@@ -117,6 +117,9 @@ std::optional<std::pair<double, double>> FusionBytes(const FusionCalls& in,
   if (now <= 0 || 2 * modeled < instance.calls.size()) return std::nullopt;
   const FusionTraits& first = in.TraitsOf(instance.calls.front());
   const FusionTraits& last = in.TraitsOf(instance.calls.back());
+  // The kernel that adds the bias stays, and reads and writes as much as before.
+  if (instance.after_bias)
+    return std::pair(now, std::max(0.0, now - saved - 2 * first.largest_bytes));
   // A library's product takes in no op of others: what goes is one pass over its result, which the
   // kernel of a neighbour makes.
   if (instance.producer != kNone) saved += first.largest_bytes;

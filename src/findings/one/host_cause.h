@@ -66,6 +66,7 @@ struct HostCause {
   bool scattered = false;        // of a section: its stretches lie between other ops, too
   bool at_end = false;           // ... one of them comes after all GPU work
   bool loading = false;          // of a section: inside a data loader
+  bool generated = false;        // of a section: one generator makes what each stretch needs
   bool late = false;             // of a section: the GPU has work meanwhile, and waits after it
   double nothing_ms = 0;         // of a section: no event recorded meanwhile
   double launch_us = 0;          // of a launch-bound host: launch to launch, median

@@ -177,6 +177,7 @@ class HostFindingMaker {
       cause.scattered = group.scattered;
       cause.at_end = group.at_end;
       cause.loading = group.loading;
+      cause.generated = group.generated;
       cause.nothing_ms = group.nothing_ms;
       cause.within = group.within;
       const bool unrecorded = 2 * group.nothing_ms > group.total_ms;

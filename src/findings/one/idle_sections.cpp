@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "analysis/host/host_names.h"
 #include "analysis/host/host_walk.h"
 #include "base/median.h"
+#include "base/text.h"
 #include "findings/one/multi_kernel.h"
 
 namespace jarvis::findings {
@@ -22,6 +24,21 @@ using Stretch = Interval<std::int64_t>;
 
 constexpr std::int64_t kSectionMinNs = 500'000;
 constexpr std::int64_t kSectionsPerSpan = 500;  // at most about so many: 0.2 % each
+
+// "a/b.py(12): items": the function and the line that it was entered at.
+struct EnteredFrame {
+  std::string file, function;
+  std::int64_t line = 0;
+};
+std::optional<EnteredFrame> EnteredFrameOf(std::string_view frame) {
+  const std::size_t end = frame.rfind("): ");
+  const std::size_t begin = frame.rfind('(', end);
+  if (end == std::string_view::npos || begin == std::string_view::npos) return std::nullopt;
+  const auto line = ParseInt(frame.substr(begin + 1, end - begin - 1));
+  if (!line) return std::nullopt;
+  return EnteredFrame{std::string(frame.substr(0, begin)), std::string(frame.substr(end + 3)),
+                      *line};
+}
 
 struct Section {
   Stretch time;
@@ -88,6 +105,7 @@ class SectionFinder {
     waiting_.resize(sections_.size());
     loading_.resize(sections_.size());
     within_.resize(sections_.size());
+    nexts_.resize(sections_.size());
   }
 
   std::string OpOf(EventIndex gpu) const {
@@ -180,10 +198,35 @@ class SectionFinder {
       const std::int64_t length = at->time.end - at->time.start;
       const std::int64_t inside =
           std::min(event.end_ns(), at->time.end) - std::max(event.ts_ns, at->time.start);
-      std::string& within = within_[static_cast<std::size_t>(at - sections_.begin())];
-      if (within.empty() && 10 * inside >= 9 * length && event.dur_ns <= 2 * length)
-        within = events_.name(e);
+      if (10 * inside < 9 * length || event.dur_ns > 2 * length) continue;
+      const auto section = static_cast<std::size_t>(at - sections_.begin());
+      if (within_[section].empty()) within_[section] = events_.name(e);
+      if (nexts_[section].empty() && IsCalledByNext(e)) nexts_[section] = events_.name(e);
     }
+  }
+
+  // A generator is entered by `next` itself, as is an iterator's own method.
+  bool IsCalledByNext(EventIndex e) const {
+    const EventIndex caller = tree_.parent(e);
+    return caller != trace::kNoEvent && events_.name(caller) == "<built-in function next>" &&
+           !events_.name(e).ends_with(": __next__");
+  }
+
+  // A function that is entered at its first line once, and at a later one from then on, is a
+  // generator that is resumed. One that is called again begins at its first line each time.
+  bool AreGenerated(const std::vector<std::size_t>& sections) const {
+    std::optional<EnteredFrame> first;
+    for (const std::size_t i : sections) {
+      const std::optional<EnteredFrame> frame = EnteredFrameOf(nexts_[i]);
+      if (!frame) return false;
+      if (!first) {
+        first = frame;
+      } else if (frame->file != first->file || frame->function != first->function ||
+                 frame->line <= first->line) {
+        return false;
+      }
+    }
+    return sections.size() > 1;
   }
 
   // On the way to a launch: a module's call, or an op with GPU work of its own. Behind the last
@@ -358,6 +401,7 @@ class SectionFinder {
                      [](const SectionWork& a, const SectionWork& b) { return a.ms > b.ms; });
     if (group.work.size() > kSectionWorkMax) group.work.resize(kSectionWorkMax);
     group.sleeps = IsSleep(group);
+    group.generated = AreGenerated(sections);
     return group;
   }
 
@@ -380,6 +424,7 @@ class SectionFinder {
   std::vector<std::int64_t> dispatch_;
   std::vector<std::int64_t> waiting_;
   std::vector<std::string> within_;
+  std::vector<std::string> nexts_;  // by section: what `next` called that holds it
 };
 
 }  // namespace

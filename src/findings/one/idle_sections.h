@@ -42,6 +42,8 @@ struct SectionGroup {
   bool after_copy_back = false;     // most follow a copy to the host
   bool before_copy_in = false;      // most end with a copy from the host
   std::string within;  // the innermost Python function that holds each; empty: none holds just it
+  // One generator makes what each needs: the first in its call, the others as it is resumed.
+  bool generated = false;
   double nothing_ms = 0;   // no event was recorded on these threads
   double profiler_ms = 0;  // inside the profiler's own functions
   double growth_ms = 0;    // what later ones take beyond the first, where they grow; else 0

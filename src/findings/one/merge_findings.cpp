@@ -157,10 +157,20 @@ void NameCompiledModule(Finding* finding) {
 }  // namespace
 
 void MergeByAction(std::vector<Finding>* findings) {
-  const bool chains = std::any_of(findings->begin(), findings->end(), [](const Finding& finding) {
+  const auto chains = std::find_if(findings->begin(), findings->end(), [](const Finding& finding) {
     return finding.rule == Pattern::kEagerChains;
   });
-  if (chains) std::erase_if(*findings, &OnlyCompiles);
+  // What a compiler makes faster beside its chains is theirs, unless it is more than all of them.
+  if (chains != findings->end()) {
+    const double most_ms = chains->savings_ms ? chains->savings_ms->mid : 0;
+    const bool chains_model = chains->action_b == "compile_model";
+    std::erase_if(*findings, [&](const Finding& one) {
+      return OnlyCompiles(one) && (!one.savings_ms || one.savings_ms->mid <= most_ms);
+    });
+    for (Finding& one : *findings) {
+      if (chains_model && OnlyCompiles(one)) one.path_b = {{Advice::kCompileWhole, {}, {}}};
+    }
+  }
   MergeNorms(findings);
   if (TellsLayout(*findings)) std::erase_if(*findings, &OnlyLayout);
   std::map<std::string, std::vector<std::size_t>> alike;

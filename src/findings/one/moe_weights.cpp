@@ -235,6 +235,27 @@ void AddExpertReads(const Calls& calls, EventIndex down, double up_us, double do
   if (saved > 0) cause->option = Target{{saved, saved, saved}, "", ""};
 }
 
+std::string KnobOfDown(const Calls& calls, EventIndex down) {
+  constexpr std::int64_t kEnough = 2;
+  const auto blocks = GridBlocksOf(calls.events(), down);
+  const auto units = ComputeUnitsOf(calls.trace);
+  const bool enough = blocks && units && *blocks >= kEnough * *units;
+  const std::string many =
+      enough ? fmt::format(
+                   ". Its {} blocks for {} compute units are enough: K split over more only "
+                   "adds a reduction",
+                   *blocks, *units)
+             : "";
+  if (calls.events().name(down).find("matmul_ogs") != std::string_view::npos) {
+    return fmt::format(
+        "Set {} for the down projection: triton_kernels' `update_opt_flags_constraints`. It holds "
+        "for every `matmul_ogs`, so set it before this call and reset it after{}",
+        enough ? "other block sizes" : "block sizes and split-K", many);
+  }
+  return "Give the down projection a kernel for its own sizes: other block sizes" +
+         (enough ? many : ", K split over more blocks");
+}
+
 void RateMoeByWeights(const Calls& calls, std::vector<CategoryAnalysis>* categories) {
   if (calls.platform == nullptr || !calls.platform->mem_bw_gbps) return;
   for (CategoryAnalysis& category : *categories) {

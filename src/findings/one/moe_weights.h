@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "findings/one/calls.h"
@@ -23,5 +24,9 @@ void RateMoeByWeights(const Calls& calls, std::vector<CategoryAnalysis>* categor
 // do.
 void AddExpertReads(const Calls& calls, trace::EventIndex down, double up_us, double down_us,
                     Cause* cause);
+
+// How to make the second product's kernel faster. Splitting K makes more blocks, which a grid of
+// two or more for each compute unit does not lack.
+std::string KnobOfDown(const Calls& calls, trace::EventIndex down);
 
 }  // namespace jarvis::findings

@@ -28,6 +28,9 @@ constexpr Reached kNorm16 = {0.15, 0.25, 0.5};
 constexpr Reached kNorm32 = {0.25, 0.4, 0.6};
 // Most kernels compute in NHWC already, between conversions: theirs may stay as they are.
 constexpr Reached kConvolution = {0, 0.35, 0.5};
+constexpr double kUsualPart = 0.7;  // of what kernels of this trace reach in NHWC
+constexpr const char* kTargetText = "no layout conversions, usual rates in NHWC";
+constexpr const char* kTargetSource = "layout conversions of this trace, rates in NHWC";
 constexpr Range kNormUnrated = {0.2, 0.4, 0.6};
 constexpr Range kUpsampling = {0, 0.25, 0.5};
 
@@ -55,6 +58,23 @@ double PlanarKernelPart(const Operation& o, const Wanted& wanted) {
   for (const KernelShare& kernel : o.kernels)
     us += wanted(kernel.name) ? kernel.total_us : 0;
   return o.gpu_us > 0 ? us / o.gpu_us : 0;
+}
+
+// Of its time, the convolution kernels whose names do not say that they read and write NHWC: those
+// that do stay as they are, whatever the layout of the tensors around the conversions.
+struct ConvolutionUs {
+  double last = 0, other = 0;
+};
+ConvolutionUs ConvolutionKernels(const Operation& o) {
+  ConvolutionUs us;
+  for (const KernelShare& kernel : o.kernels) {
+    const ledger::WorkKind kind = ledger::ClassifyKernelName(kernel.name).kind;
+    if (kind != ledger::WorkKind::kConvolution && kind != ledger::WorkKind::kProduct) continue;
+    const bool last = ContainsNoCase(kernel.name, "hwc") && !ContainsNoCase(kernel.name, "nchw") &&
+                      !ContainsNoCase(kernel.name, "ncdhw");
+    (last ? us.last : us.other) += kernel.total_us;
+  }
+  return us;
 }
 
 double ConversionPart(const Operation& o) {
@@ -119,6 +139,7 @@ class PlanarNetwork {
     }
     if (planar_us_ <= 0 || planar_us_ < kPlanarPart * tensor_us_) return;
     if ((planar_us_ + norms_us_) * 100 < kNetworkShare * calls_.computation_us) return;
+    AddFaster();
     for (Member& member : members_)
       Set(std::move(member));
   }
@@ -127,6 +148,7 @@ class PlanarNetwork {
   struct Member {
     Operation* operation;
     Target target;
+    ConvolutionUs us = {};
   };
 
   // Of its inputs: a convolution's gradients count as its input does.
@@ -170,14 +192,42 @@ class PlanarNetwork {
     planar_us_ += o->gpu_us;
     conversions_us_ += conversions * o->gpu_us;
     tf32_ = tf32_ || o->efficiency.spec.ends_with("tf32");
-    Range saved = {0.6 * conversions, 0.8 * conversions, conversions};
-    const double rest = 1 - conversions;
-    if (o->efficiency.roof_us && rest > 0) {
-      const Range faster = SavedAt(*o->efficiency.roof_us / (rest * o->gpu_us), kConvolution);
-      saved.mid += rest * faster.mid;
-      saved.high += rest * faster.high;
+    const ConvolutionUs us = ConvolutionKernels(*o);
+    if (o->efficiency.roof_us && us.other == 0) {
+      last_roof_us_ += *o->efficiency.roof_us;
+      last_us_ += us.last;
     }
-    Add(o, saved);
+    members_.push_back({o,
+                        Target{{0.6 * conversions, 0.8 * conversions, conversions},
+                               "no layout conversions",
+                               "layout conversions of this trace"},
+                        us});
+  }
+
+  // Kernels of another layout reach in NHWC what those of this trace reach that have it, else what
+  // is usual.
+  void AddFaster() {
+    Reached reached = kConvolution;
+    if (last_us_ > 0) {
+      const double here = std::min(1.0, last_roof_us_ / last_us_);
+      reached = {0, kUsualPart * here, here};
+    }
+    for (Member& member : members_) {
+      const ConvolutionUs& us = member.us;
+      const Operation& o = *member.operation;
+      if (us.other <= 0 || !o.efficiency.roof_us) continue;
+      const Range faster = SavedAt(*o.efficiency.roof_us / (us.last + us.other), reached);
+      if (faster.high <= 0) continue;
+      const double part = us.other / o.gpu_us;
+      member.target.saved_part.mid += part * faster.mid;
+      member.target.saved_part.high += part * faster.high;
+      const bool own = last_us_ > 0;
+      member.target.text =
+          own ? "no layout conversions, the rate of this trace's NHWC kernels" : kTargetText;
+      member.target.source =
+          own ? "layout conversions and NHWC kernels of this trace" : kTargetSource;
+    }
+    std::erase_if(members_, [](const Member& one) { return one.target.saved_part.high <= 0; });
   }
 
   void Norm(Operation* o) {
@@ -209,8 +259,7 @@ class PlanarNetwork {
 
   void Add(Operation* o, const Range& saved) {
     if (saved.high <= 0) return;
-    members_.push_back({o, Target{saved, "no layout conversions, usual rates in NHWC",
-                                  "layout conversions of this trace, rates in NHWC"}});
+    members_.push_back({o, Target{saved, kTargetText, kTargetSource}});
   }
 
   void Set(Member member) const {
@@ -233,6 +282,7 @@ class PlanarNetwork {
   std::vector<CategoryAnalysis>& out_;
   std::vector<Member> members_;
   double tensor_us_ = 0, planar_us_ = 0, conversions_us_ = 0, norms_us_ = 0;
+  double last_us_ = 0, last_roof_us_ = 0;  // of ops whose kernels are all of NHWC
   bool tf32_ = false;
 };
 

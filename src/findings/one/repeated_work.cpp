@@ -265,17 +265,56 @@ class RepeatedWorkFinder {
       const auto below = tree_.GpuBelow(passes.calls[i]);
       gpu.insert(gpu.end(), below.begin(), below.end());
     }
-    const double total = HostMs(end - begin);
+    double total = HostMs(end - begin);
     std::vector<Fact> facts = {StructureCount("repeats", count - 1),
                                NumberFact("each_ms", total / static_cast<double>(count - 1), "ms")};
+    std::vector<analysis::HostStretch> stretches = {
+        {events_[passes.calls.front()].track, begin, end}};
     if (HasItemPerLabel()) {
       facts.push_back(StructureWords(
           "call",
           "Give the processor all labels of an image at once: `processor(text=[labels], "
           "images=image)`. The pipeline makes an item of each label, so call the model itself"));
+      TakeReads(passes, &stretches, &total, &facts);
     }
     Add(Pattern::kRepeatedPass, std::string(analysis::ModuleClass(name)), std::move(gpu),
-        {{events_[passes.calls.front()].track, begin, end}}, total, std::move(facts));
+        std::move(stretches), total, std::move(facts));
+  }
+
+  // One result for all labels is read once.
+  void TakeReads(const Passes& passes, std::vector<analysis::HostStretch>* stretches,
+                 double* total_ms, std::vector<Fact>* facts) const {
+    const std::vector<EventIndex> reads = CallsAfter(passes);
+    if (reads.empty()) return;
+    const std::int64_t begin = events_[reads.front()].end_ns();
+    const std::int64_t end = events_[reads.back()].end_ns();
+    stretches->push_back({events_[reads.front()].track, begin, end});
+    *total_ms += HostMs(end - begin);
+    facts->push_back(NumberFact("after_ms", HostMs(end - begin), "ms"));
+    facts->push_back(StructureText("after", std::string(events_.name(reads.front()))));
+  }
+
+  // Of one function behind the last pass as many calls as there are passes, from one caller: of
+  // several such functions the one that takes longest. Empty: none is.
+  std::vector<EventIndex> CallsAfter(const Passes& passes) const {
+    const trace::Event& last = events_[passes.calls.back()];
+    std::map<std::pair<EventIndex, StringId>, std::vector<EventIndex>> called;
+    for (const EventIndex e : tree_.preorder()) {
+      if (events_[e].track != last.track || events_[e].ts_ns < last.end_ns()) continue;
+      if (events_[e].kind == trace::EventKind::kPythonFunction && tree_.parent(e) != kNoEvent)
+        called[{tree_.parent(e), events_[e].name}].push_back(e);
+    }
+    std::vector<EventIndex> longest;
+    std::int64_t longest_ns = 0;
+    for (auto& [caller, calls] : called) {
+      std::int64_t ns = 0;
+      for (const EventIndex e : calls)
+        ns += events_[e].dur_ns;
+      if (calls.size() != passes.calls.size() || ns <= longest_ns) continue;
+      longest_ns = ns;
+      longest = std::move(calls);
+    }
+    return longest;
   }
 
   // The pipeline of transformers that pairs one image with each of its candidate labels.

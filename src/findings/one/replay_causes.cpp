@@ -1,6 +1,7 @@
 #include "findings/one/replay_causes.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -189,16 +190,6 @@ class ReplayCauses {
     return sequence.gpu.size();
   }
 
-  static std::string KnobOf(std::string_view kernel) {
-    if (kernel.find("matmul_ogs") != std::string_view::npos) {
-      return "Set block sizes and split-K for the down projection: triton_kernels' "
-             "`update_opt_flags_constraints`. "
-             "Gate and up keep theirs";
-    }
-    return "Give the down projection a kernel for its own sizes: other block sizes, K split over "
-           "more blocks";
-  }
-
   void SlowDown(std::vector<EventIndex> down, double up_us, double down_us) {
     constexpr double kClearly = 1.25;
     if (down_us <= kClearly * up_us / 2) return;
@@ -214,8 +205,8 @@ class ReplayCauses {
                    NumberFact("down_us", down_us, "us"),
                    NumberFact("up_us", up_us, "us"),
                    NumberFact("target_us", up_us / 2, "us"),
-                   SequenceText("knob", KnobOf(Name(down.front())), "words")};
-    cause.b = Target{{0.5 * most, 0.8 * most, most},
+                   SequenceText("knob", KnobOfDown(calls_, down.front()), "words")};
+    cause.a = Target{{0.5 * most, 0.8 * most, most},
                      ThreeDigits(up_us / 2) + " µs per call",
                      "the rate of gate and up in this trace",
                      true};
@@ -314,16 +305,16 @@ class ReplayCauses {
     if (number("c_sq") > 0 || tokens <= 0 || o->mean_us < 2 * limits::kSmallKernelUs) return;
     const double goal = kDecodeAttentionShare * *e.peak_tb_per_s;
     if (*e.tb_per_s <= 0 || *e.tb_per_s >= limits::kTargetSlack * goal) return;
+    const bool empty_splits = HasEmptySplits(*o, tokens, {number("g_sq"), number("H_KV")});
     Cause cause;
     cause.pattern = Pattern::kSlowDecodeAttention;
     cause.group = "decode";
-    cause.facts = {
-        SequenceCount("tokens", static_cast<std::size_t>(tokens)),
-        SequenceCount("requests", static_cast<std::size_t>(number("g_sq"))),
-        NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s"),
-        NumberFact("bandwidth_percent", *e.tb_per_s / *e.peak_tb_per_s * 100, "%"),
-        SequenceText("grid", GridText(o->gpu.front()), "words"),
-        SequenceText("backend", BackendOf(*o, tokens / std::max(1.0, number("g_sq"))), "words")};
+    cause.facts = {SequenceCount("tokens", static_cast<std::size_t>(tokens)),
+                   SequenceCount("requests", static_cast<std::size_t>(number("g_sq"))),
+                   NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s"),
+                   NumberFact("bandwidth_percent", *e.tb_per_s / *e.peak_tb_per_s * 100, "%"),
+                   SequenceText("grid", GridText(o->gpu.front()), "words"),
+                   SequenceText("backend", BackendOf(*o, empty_splits), "words")};
     // An op that a profiler made stands for the kernel that it wraps.
     if (o->name.find("profiler::") != std::string::npos && !o->kernels.empty()) {
       cause.subject = analysis::ShortKernelName(o->kernels.front().name);
@@ -335,21 +326,33 @@ class ReplayCauses {
     const auto saved = [&](double share) {
       return std::max(0.0, 1 - *e.tb_per_s / (share * goal));
     };
-    cause.b = Target{{saved(limits::kTargetSlack), saved(0.93), saved(1)},
+    // What splits without keys cost shows nowhere in the trace: perhaps nothing.
+    const Range all = {saved(limits::kTargetSlack), saved(0.93), saved(1)};
+    cause.b = Target{empty_splits ? Range{0, all.high / 2, all.high} : all,
                      fmt::format("{:.0f}% of the bandwidth", kDecodeAttentionShare * 100),
                      "bandwidth of " + calls_.platform->name};
     o->cause = std::move(cause);
   }
 
   // A captured grid has splits for the longest context that the server allows; where it has many
-  // times what the requests need, the limit is the setting.
-  std::string BackendOf(const Operation& o, double context) const {
+  // times what the requests need, the limit is the setting. `others`: requests and heads, which are
+  // sizes of the grid beside the splits.
+  bool HasEmptySplits(const Operation& o, double tokens, std::array<double, 2> others) const {
     constexpr double kSplit = 256;  // keys of one split, as kernels have them
     constexpr double kOversized = 4;
-    double most = 0;
-    for (const std::int64_t size : GridOf(o.gpu.front()))
-      most = std::max(most, static_cast<double>(size));
-    if (work_.engine == Engine::kSglang && most * kSplit >= kOversized * context) {
+    Shape grid = GridOf(o.gpu.front());
+    for (const double other : others) {
+      const auto same = std::ranges::find(grid, static_cast<std::int64_t>(other));
+      if (same != grid.end()) grid.erase(same);
+    }
+    const auto most = std::ranges::max_element(grid);
+    const double splits = most == grid.end() ? 0 : static_cast<double>(*most);
+    const double context = tokens / std::max(1.0, others[0]);
+    return work_.engine == Engine::kSglang && splits * kSplit >= kOversized * context;
+  }
+
+  std::string BackendOf(const Operation& o, bool empty_splits) const {
+    if (empty_splits) {
       return "Start SGLang with a --context-length near the longest request. The captured grid has "
              "splits of the keys for the longest context that the server allows";
     }

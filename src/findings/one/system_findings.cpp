@@ -42,7 +42,7 @@ bool IsNotable(const Finding& f) {
 }  // namespace
 
 void SetShares(const Analysis& analysis, Finding* finding) {
-  finding->percent_of_total = analysis.totals.Percent(finding->time_ms);
+  finding->percent_of_total = analysis.totals.Share(finding->time_ms);
   if (analysis.totals.computation_ms > 0)
     finding->percent_of_computation = finding->time_ms / analysis.totals.computation_ms * 100;
 }

@@ -53,7 +53,8 @@ std::optional<Range> AheadOf(const Analysis& analysis, const Finding& finding) {
   double one_ms = std::min(host.total_ms, rest_ms) * part;
   if (host.period_ms)
     one_ms = std::min(one_ms, behind * std::max(0.0, *host.period_ms - host.each_ms));
-  return Range{one_ms, one_ms, host.total_ms * part};
+  // Several workers share the inputs; what one generator makes, one worker has to.
+  return Range{one_ms, one_ms, host.generated ? one_ms : host.total_ms * part};
 }
 
 double IdleMs(const Analysis& analysis, const HostCause& cause) {

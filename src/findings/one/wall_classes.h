@@ -29,8 +29,9 @@ WayOut HalfOf(WayOut way);
 
 bool Advises(const std::vector<Remedy>& path, Advice advice);
 // Of preparing inputs ahead in one step: the first still waits for its own. One worker hides of
-// each no more than the rest of its time, several may hide all. Where one input is recorded, what
-// there is to hide a next one behind is the rest of the step.
+// each no more than the rest of its time, several may hide all, unless one generator makes them
+// all. Where one input is recorded, what there is to hide a next one behind is the rest of the
+// step.
 std::optional<Range> AheadOf(const Analysis& analysis, const Finding& finding);
 // How long the GPU has nothing to do for a cause, of all units, as reports tell it: no more than
 // the host takes there, and of phases what theirs add up to.

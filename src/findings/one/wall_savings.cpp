@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -302,6 +303,11 @@ class WallAsker {
   // Nothing the host does faster saves more than the time in which the GPU has nothing to do; waits
   // that go may take their copies along, and checks what they compute.
   double HostRoomMs(const Finding& finding) const {
+    // What goes together with its GPU work saves that, too.
+    const bool takes_gpu = std::ranges::any_of(
+        finding.host->changes,
+        [](const analysis::Change& one) { return std::holds_alternative<analysis::ScaleGpu>(one); });
+    if (takes_gpu) return MostOfHost(analysis_, finding);
     const ledger::WallBook& wall = analysis_.frames->books.wall;
     const bool waits = finding.host->kind == HostCauseKind::kWaits;
     return MillisOf(wall.total_idle_ns() + (waits ? wall.Of(ledger::WorkKind::kHostCopy) : 0)) +
