@@ -77,6 +77,12 @@ bool OnlyRecordingBinds(const findings::Analysis& analysis) {
       analysis.quality, [](const findings::Quality& quality) { return quality.gpu_binds_without; });
 }
 
+// Whether nobody knows what binds without the profiler.
+bool IsBoundUnsure(const findings::Analysis& analysis) {
+  return std::ranges::any_of(analysis.quality,
+                             [](const findings::Quality& quality) { return quality.bound_unsure; });
+}
+
 // Where the host sets the pace and less of it is recorded than the GPU works: what the GPU waits
 // for outside of what is recorded. 0: nothing to tell.
 double OutsideOpsMs(const findings::Analysis& analysis) {
@@ -98,8 +104,12 @@ std::string BoundSentence(const findings::Analysis& analysis) {
   const auto each = [&](double ms) { return EachMs(analysis, ms); };
   const MostAlone alone = MostSavedAlone(analysis, host, gpu);
   const double outside = OutsideOpsMs(analysis);
+  constexpr double kRounded = 1.02;  // together they work for longer than there is time
   return Say(BoundOf(analysis, host, gpu),
              {{"recording", OnlyRecordingBinds(analysis)},
+              {"unsure", IsBoundUnsure(analysis)},
+              {"overlap", host + gpu > kRounded * all},
+              {"input", each(MillisOf(books.wall.Of(ledger::IdleCause::kInput)))},
               {"host", each(host)},
               {"outside", outside > 0 ? each(outside) : std::string()},
               {"gpu", each(gpu)},

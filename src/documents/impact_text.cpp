@@ -9,6 +9,7 @@
 #include "documents/lever_table.h"
 #include "documents/markdown_text.h"
 #include "documents/saving_base.h"
+#include "documents/time_parts.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/wall_classes.h"
 #include "findings/one/wall_plan.h"
@@ -77,12 +78,12 @@ bool AddsLaunches(const findings::Analysis& analysis, const findings::Finding& f
 std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.shows_after.empty()) {
     return Say(phrases::impact::kLater,
-               {{"saving", EachMs(analysis, finding.OwnSavingsMs().high)}});
+               {{"host", HostHidesGpu(analysis)},
+                {"saving", EachMs(analysis, finding.OwnSavingsMs().high)}});
   }
   return Say(phrases::impact::kAfter,
              {{"slower", AddsLaunches(analysis, finding)},
-              {"saving", LikelyAfter(analysis, *findings::BestWall(finding))},
-              {"per_unit", UnitPhrase(analysis)},
+              {"saving", AfterSentence(analysis, *findings::BestWall(finding))},
               {"place", PlaceOf(analysis, finding.shows_after)}});
 }
 
@@ -97,14 +98,11 @@ std::string WallSentence(const findings::Analysis& analysis, const findings::Fin
     return Say(IsPaidOnce(finding) ? phrases::impact::kOnceFirstCalls : phrases::impact::kOnce,
                {{"saving", saving}, {"unit", analysis.base.unit}});
   }
-  const bool later = !finding.shows_after.empty();
+  if (!finding.shows_after.empty()) return LaterText(analysis, finding);
+  const bool first = finding.global_rank <= 1 || AreAlike(best->ms, findings::AfterOthers(*best));
   return Say(phrases::impact::kWall,
-             {{"saving", LikelyAfter(analysis, *best)},
-              {"per_unit", UnitPhrase(analysis)},
-              {"share", AfterShare(analysis, finding)},
-              {"of_base", OfSavingBase(analysis)},
-              {"others", finding.global_rank > 1},
-              {"place", later ? PlaceOf(analysis, finding.shows_after) : std::string()}});
+             {{"saving", AfterSentence(analysis, *best)},
+              {"before", first ? std::string() : fmt::format("{}", finding.global_rank - 1)}});
 }
 
 // Of communication on one rank of several: what there is to gain, and what binds then.
@@ -114,7 +112,8 @@ std::string BoundSentence(const findings::Analysis& analysis, const findings::Fi
   if (analysis.cpu) return MeasuredBound(analysis, bound_ms);
   const bool host = findings::HostSetsPaceAfter(analysis, bound_ms);
   if (SavesNothingAlone(analysis, bound_ms))
-    return Say(host ? phrases::impact::kNothingWhileHostBound : phrases::impact::kNoEstimate);
+    return Say(host ? phrases::impact::kNothingWhileHostBound : phrases::impact::kNoEstimate,
+               {{"saving", EachMs(analysis, finding.exclusive_ms)}});
   const std::vector<findings::Remedy>& path = findings::ExchangePath(finding);
   const bool balances = !path.empty() && path.front().advice == findings::Advice::kBalanceExchange;
   // An action that leaves a part hides nothing.
@@ -179,6 +178,7 @@ std::string ImpactSentence(const findings::Analysis& analysis, const findings::F
              {{"saving", EachRange(analysis, others ? *additional_ms : finding.OwnSavingsMs())},
               {"others", others},
               {"share", share ? BaseShare(analysis, finding.OwnSavingsMs().high) : std::string()},
+              {"unit", analysis.base.unit},
               {"condition", condition},
               {"target", target ? change->target : std::string()},
               {"source", target ? change->source : std::string()},

@@ -43,7 +43,8 @@ struct Quality {
   std::string consequence;  // one sentence: what not to conclude; may be empty
   // Of what recording cost: without it the GPU is the bottleneck, whatever the recording shows.
   bool gpu_binds_without = false;
-  std::string record;  // what to record or do next time; empty: nothing helps
+  bool bound_unsure = false;  // ... nobody knows whether the host or the GPU is
+  std::string record;         // what to record or do next time; empty: nothing helps
 
   double MidMs() const { return (ms.value_or(0) + ms_high.value_or(ms.value_or(0))) / 2; }
 };

@@ -254,6 +254,7 @@ class ScopeQualities {
     } else {
       const bool in_turns = in_.bound.kind == ledger::BoundKind::kInTurns;
       q->gpu_binds_without = most < gpu && !in_turns;
+      q->bound_unsure = most >= gpu && !in_turns;
       // Of what may all be the recording's own nothing is known but the most.
       constexpr double kTold = 0.05;
       q->consequence = fmt::format(
