@@ -358,11 +358,15 @@ std::string BusyWithoutRecording(const findings::Analysis& analysis) {
 
 }  // namespace
 
+std::string LengthSentence(const findings::Analysis& analysis) {
+  return Say(phrases::base::kSentence,
+             {{"length", UnitLength(analysis)}, {"work", WorkPhrase(analysis)}});
+}
+
 std::string BaseSentence(const findings::Analysis& analysis) {
   const findings::StepBase& base = analysis.base;
   const findings::WallBase& wall = analysis.wall;
-  std::string text = Say(phrases::base::kSentence,
-                         {{"length", UnitLength(analysis)}, {"work", WorkPhrase(analysis)}});
+  std::string text = LengthSentence(analysis);
   const auto add = [&](const std::string& sentence) {
     if (!sentence.empty()) text += " " + sentence;
   };

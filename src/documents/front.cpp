@@ -170,7 +170,7 @@ std::string SavesSentence(const FixRow& row) {
   if (!row.ways.empty() && !row.ways.front().saves.empty()) return {};
   const bool own = row.alone != kAbsentText, after = row.after != kAbsentText;
   if (!own && !after) return {};
-  if (row.costs) return Capitalised(row.alone) + "; each new process pays it.";
+  if (row.costs) return Capitalised(row.alone) + "; later work does not get faster.";
   if (row.findings.empty() && own && !row.alone.starts_with(kAtMost))
     return Capitalised(row.alone) + "; " + row.after + ".";
   if (!after || !own) return Saves(own ? row.alone : row.after);

@@ -53,8 +53,8 @@ std::string OfEqualCalls(const findings::Finding& finding) {
 
 std::string OnceCell(const findings::Finding& finding) {
   const std::string ms = Ms(OnceMs(finding));
-  return IsPaidOnce(finding) ? fmt::format("takes {} out of the first measurement", ms)
-                             : ms + ", once";
+  return IsPaidOnce(finding) ? fmt::format("one-time cost: {} at the start of each process", ms)
+                             : ms + " once";
 }
 
 bool ShowsLater(const findings::Finding& finding) {
@@ -96,7 +96,7 @@ std::string WallSentence(const findings::Analysis& analysis, const findings::Fin
     if (finding.rule == findings::Pattern::kAllocatorFlush)
       return Say(phrases::impact::kOnceAgain, {{"saving", saving}});
     return Say(IsPaidOnce(finding) ? phrases::impact::kOnceFirstCalls : phrases::impact::kOnce,
-               {{"saving", saving}, {"unit", analysis.base.unit}});
+               {{"saving", saving}});
   }
   if (!finding.shows_after.empty()) return LaterText(analysis, finding);
   const bool first = finding.global_rank <= 1 || AreAlike(best->ms, findings::AfterOthers(*best));
@@ -183,6 +183,21 @@ std::string ImpactSentence(const findings::Analysis& analysis, const findings::F
               {"target", target ? change->target : std::string()},
               {"source", target ? change->source : std::string()},
               {"rough", condition.empty() && !of_target}});
+}
+
+std::string PathLine(const findings::Analysis& analysis, const findings::Finding& finding,
+                     const FindingText& text, char letter) {
+  const std::string& path = letter == 'A' ? text.path_a : text.path_b;
+  std::string saves = letter == 'A' ? text.saves_a : text.saves_b;
+  if (letter == 'B' && !saves.empty() && saves == text.saves_a) saves = "Saves the same.";
+  const findings::WallSaving* best = findings::BestWall(finding);
+  const bool chosen = text.chosen == letter;
+  // With what it assumes, it is told all the same.
+  const bool told = chosen && best != nullptr && saves.find("assuming") == std::string::npos &&
+                    AreAlike(best->ms, findings::AfterOthers(*best));
+  if (told || saves == ImpactSentence(analysis, finding, nullptr)) saves.clear();
+  return (chosen && path == text.action ? "The action above." : path) +
+         (saves.empty() ? "" : " " + saves);
 }
 
 }  // namespace jarvis::documents

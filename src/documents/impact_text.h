@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "documents/prose.h"
 #include "findings/one/analysis.h"
 
 namespace jarvis::documents {
@@ -15,7 +16,7 @@ double OnceMs(const findings::Finding& finding);
 // Whether it is paid by each new process: nothing takes it away, a warm-up only leaves it out of
 // what is measured.
 bool IsPaidOnce(const findings::Finding& finding);
-// Of what happens once: "12.3 ms, once", or "takes 12.3 ms out of the first measurement".
+// Of what happens once: "12.3 ms once", or "one-time cost: 12.3 ms at the start of each process".
 std::string OnceCell(const findings::Finding& finding);
 // Of calls that are slow among equals: " (5 of 20 of equal size in all)"; of others nothing.
 std::string OfEqualCalls(const findings::Finding& finding);
@@ -40,5 +41,10 @@ bool IsBound(const findings::Finding& finding);
 // all its own.
 std::string ImpactSentence(const findings::Analysis& analysis, const findings::Finding& finding,
                            const findings::Range* additional_ms);
+
+// A path of a card, 'A' or 'B': its text, unless the action above says just that, and what it
+// saves, unless the impact below does.
+std::string PathLine(const findings::Analysis& analysis, const findings::Finding& finding,
+                     const FindingText& text, char letter);
 
 }  // namespace jarvis::documents

@@ -377,25 +377,27 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
     const bool rest = line.work && analysis.covered[static_cast<std::size_t>(*line.work)] > kRest;
     names.push_back(fmt::format(
         "{}{}, {} ({}){}{}", line.work ? LineWords(*line.work) : "GPU idle, waiting for the host",
-        rest ? " outside the fixes above" : "", EachMs(analysis, line.ms),
+        rest ? " outside the priorities above" : "", EachMs(analysis, line.ms),
         BaseShare(analysis, line.ms),
         line.op.empty() ? std::string() : ", mostly in " + Code(line.op, 60),
         NeededText(analysis, line)));
   }
   if (lines == 0) return std::nullopt;
   if (lines > names.size()) names.push_back("others");
-  return Beside('\0',
-                kernels && !assessed
-                    ? "Profile these kernels with hardware counters: no performance model says how "
-                      "fast they could be"
-                : !assessed ? "No verdict on this time yet: record what is named below"
-                : kernels
-                    ? "Profile these kernels with hardware counters: most of their time has no "
-                      "recommendation"
-                    : "Most of this time has no recommendation",
-                fmt::format("{}", fmt::join(names, "; ")),
-                assessed ? fmt::format("at most {}", EachMs(analysis, bound_ms)) : "size unknown",
-                "not in the total");
+  return Beside(
+      '\0',
+      kernels && !assessed
+          ? "Profile the kernels named here with hardware counters: no performance model says "
+            "how fast they could be"
+      : !assessed
+          ? "No verdict yet on the time named here: record what \"How far to trust it\" asks for"
+      : kernels
+          ? "Profile the kernels named here with hardware counters: most of their time has no "
+            "recommendation"
+          : "Most of the time named here has no recommendation",
+      fmt::format("{}", fmt::join(names, "; ")),
+      assessed ? fmt::format("at most {}", EachMs(analysis, bound_ms)) : "size unknown",
+      "not in the total");
 }
 
 // How many more findings save something, with the largest named, where it has a way out.

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "documents/markdown_text.h"
+#include "documents/prose.h"
 
 namespace jarvis::documents {
 namespace {
@@ -60,12 +61,14 @@ std::string WhyTheyHelp(const levers::Fixes& texts, const std::vector<findings::
     std::string whys;
     for (const findings::Remedy& remedy : *path) {
       const std::string& why = texts.Of(remedy.advice).why;
-      if (!why.empty()) whys += (whys.empty() ? "" : "; ") + why;
+      if (why.empty() || !IsToldAsWay(remedy.advice) || whys.find(why) != std::string::npos)
+        continue;
+      whys += (whys.empty() ? "" : "; ") + why;
     }
     if (whys.empty()) continue;
     text += fmt::format("{}Why Path {} helps: {}.", text.empty() ? "" : " ", letter, whys);
   }
-  return text.empty() ? "The recommendation names what each path relies on." : text;
+  return text.empty() ? "The paths above say what to do." : text;
 }
 
 std::string WarningText(std::string_view code) {

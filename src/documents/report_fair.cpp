@@ -45,15 +45,6 @@ constexpr double kSizeTold = 1;              // percent of the base that is told
 constexpr std::size_t kOperationsShown = 4;  // of a category
 constexpr double kCategoryShown = 5;         // percent of the base, without a finding
 
-// A path of a card: its text, unless the action above says just that, and what it saves.
-std::string PathLine(const FindingText& text, char letter) {
-  const std::string& path = letter == 'A' ? text.path_a : text.path_b;
-  std::string saves = letter == 'A' ? text.saves_a : text.saves_b;
-  if (letter == 'B' && !saves.empty() && saves == text.saves_a) saves = "Saves the same.";
-  const bool above = text.chosen == letter && path == text.action;
-  return (above ? "The action above." : path) + (saves.empty() ? "" : " " + saves);
-}
-
 // The section of the details that a finding stands in: that of its op's category, else of its kind.
 std::string SectionOf(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.category == "cpu_idle")
@@ -193,9 +184,9 @@ std::string Fair::FirstSentence() const {
     std::string ranks;
     for (const findings::Finding* one : group)
       ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", one->global_rank);
-    text +=
-        fmt::format("{}({}) {}, {}{}", told == 1 ? " First: " : "; ", ranks,
-                    FirstClause(words.action), saves, less ? " on top of the previous ones" : "");
+    text += fmt::format("{}({}) {}, {}{}", told == 1 ? " First: " : "; ", ranks,
+                        FirstClause(words.action), saves,
+                        less ? " once the previous ones are done" : "");
   }
   return text.empty() ? text : text + ".";
 }
@@ -213,9 +204,11 @@ std::string Fair::Card(const findings::Finding& finding) const {
   card += fmt::format("**Issue**: {}  \n", text.insight);
   card += fmt::format("**Action**: {}  \n", &head == &finding ? text.action : SameAction(head));
   if (text.path_a != kNoPath)
-    card += fmt::format("**Path A** (the model's code may change): {}  \n", PathLine(text, 'A'));
+    card += fmt::format("**Path A** (the model's code may change): {}  \n",
+                        PathLine(analysis_, finding, text, 'A'));
   if (text.path_b != kNoPath || text.path_a == kNoPath)  // one of them is always there
-    card += fmt::format("**Path B** (the model stays as it is): {}  \n", PathLine(text, 'B'));
+    card += fmt::format("**Path B** (the model stays as it is): {}  \n",
+                        PathLine(analysis_, finding, text, 'B'));
   card += fmt::format("**Impact**: {}  \n", ImpactSentence(analysis_, finding, nullptr));
   card += fmt::format("\xE2\x86\x92 *See [Detailed Analysis: {}](#{}) for details*\n\n",
                       CellOfText(SectionOf(analysis_, finding)), Anchor(finding.id));
@@ -228,7 +221,7 @@ std::string Fair::BoundCell(const findings::Finding& finding) const {
   if (!finding.bound_ms) return std::string(kAbsentText);
   if (*finding.bound_ms >= kNothing * analysis_.wall.wall_ms)
     return "at most " + EachMs(analysis_, BoundOfAction(finding, TakesPathB(finding)));
-  return fmt::format("nothing while host-bound, then at most {} of GPU time",
+  return fmt::format("almost nothing while host-bound; then at most {} of GPU time",
                      EachMs(analysis_, finding.exclusive_ms));
 }
 

@@ -129,7 +129,8 @@ void AddPossible(const findings::Analysis& analysis, const findings::Finding& fi
       table->Row(
           {"Possible saving " + UnitPhrase(analysis), EachRange(analysis, finding.OwnSavingsMs())});
     }
-    if (finding.impact_percent) table->Row({"of the window", RangePct(*finding.impact_percent)});
+    if (finding.impact_percent && finding.impact_percent->high <= 100)  // not of time around it
+      table->Row({"of the window", RangePct(*finding.impact_percent)});
   }
 }
 
@@ -175,7 +176,8 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
     table.Row({"Time " + UnitPhrase(analysis), EachMs(analysis, finding.OwnMs())});
   if (finding.percent_of_computation && finding.tier != findings::Tier::kSystem)
     table.Row({"Share of compute time", Pct(*finding.percent_of_computation)});
-  if (finding.percent_of_total) table.Row({"Share of the window", Pct(*finding.percent_of_total)});
+  if (finding.percent_of_total && *finding.percent_of_total <= 100)
+    table.Row({"Share of the window", Pct(*finding.percent_of_total)});
   if (finding.count > 0) {
     table.Row(
         {finding.category == "cpu_idle" ? "Gaps" : "Count", fmt::format("{}", finding.count)});
@@ -219,10 +221,10 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
     const double after = std::max(0.0, best->after_others_ms);
     // What happens once is no part of what savings are of, which may then be nothing.
     if (!finding.one_off && analysis.wall.wall_ms > 0) {
-      table.Row({"On top of the priorities above, wall time", Ms(after)});
+      table.Row({"Once the priorities before it are done, wall time", Ms(after)});
     }
   } else if (additional) {
-    table.Row({"Not covered by the priorities above", RangeMs(*additional)});
+    table.Row({"Not covered by the priorities before it", RangeMs(*additional)});
   }
   if (finding.bound_ms)
     table.Row({"Saving if all of it went", "at most " + EachMs(analysis, *finding.bound_ms)});
@@ -303,7 +305,7 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
   if (auto ms = CopyCallsMs(finding)) add("Host time in their calls", EachMs(analysis, *ms));
   const bool once = best != nullptr && finding.one_off;
   if (once) add(IsPaidOnce(finding) ? "Paid by each process" : "Saves once", Ms(OnceMs(finding)));
-  if (best != nullptr && !once) add("On top of the priorities above", AfterCell(analysis, finding));
+  if (best != nullptr && !once) add("Once those before it are done", AfterCell(analysis, finding));
   if (analysis.cpu) {
     for (auto& [title, value] : CpuFigures(finding))
       add(std::move(title), std::move(value));
@@ -539,21 +541,6 @@ std::string WallTable(const findings::Analysis& analysis) {
   table.Row({"Error of the simulation without a change", Pct(std::abs(wall.replay_error_percent))});
   table.Row({"Host waits that it explains", Pct(wall.matched_waits_percent)});
   return table.text() + "\n";
-}
-
-std::string QualityTable(const findings::Analysis& analysis) {
-  MarkdownTable table({"Code", "Severity", "Time", "What it means", "Record next"});
-  for (const findings::Quality& quality : analysis.quality) {
-    std::string time = findings::MsOf(quality);
-    if (const std::string share = findings::ShareOf(quality); !time.empty() && !share.empty())
-      time += " (" + share + ")";
-    table.Row(
-        {Code(quality.code), std::string(findings::SeverityText(quality.severity)),
-         time.empty() ? std::string(kAbsentText) : time,
-         CellOfText(quality.text + (quality.consequence.empty() ? "" : " " + quality.consequence)),
-         CellOfText(quality.record)});
-  }
-  return table.empty() ? "" : table.text() + "\n";
 }
 
 std::vector<const findings::Operation*> TopOperations(const findings::Analysis& analysis,

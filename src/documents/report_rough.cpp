@@ -11,6 +11,7 @@
 #include "documents/remedy_text.h"
 #include "documents/report_parts.h"
 #include "documents/report_tables.h"
+#include "documents/trust_text.h"
 #include "documents/start_text.h"
 #include "documents/time_parts.h"
 #include "findings/one/thresholds.h"

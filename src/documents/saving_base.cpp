@@ -77,6 +77,8 @@ bool TellsUnrecorded(const findings::Analysis& analysis) {
 bool WithoutFirstCalls(const findings::Analysis& analysis) {
   constexpr double kLargePart = 0.3;
   const findings::WallBase& wall = analysis.wall;
+  // What the step may take without the profiler is told without them.
+  if (wall.of_unrecorded) return analysis.base.Percent(wall.first_calls_ms) >= kPartToldPercent;
   return analysis.base.count == 1 &&
          wall.first_calls_ms > kLargePart * (wall.wall_ms + wall.first_calls_ms);
 }
@@ -125,7 +127,7 @@ std::string SavingText(const findings::Analysis& analysis, const findings::Range
     const std::string whole = EachMs(analysis, ShareBaseMs(analysis));
     return expected.empty()
                ? fmt::format("{}{} (about {} of {})", range, unit, share, whole)
-               : fmt::format("{} of {}{} ({}; {})", expected, whole, unit, share, range);
+               : fmt::format("{}{}, {} of {} ({})", expected, unit, share, whole, range);
   }
   const std::string share = ShareOfRange(analysis, ms, low_end);
   return expected.empty() ? fmt::format("{}{} ({}{})", range, unit, share, of)

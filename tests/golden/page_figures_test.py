@@ -116,8 +116,9 @@ class PageFigures(unittest.TestCase):
                 delta = (ROUNDED + (MORE if end == 1 else 0)) * max(summed, told[0][end])
                 self.assertAlmostEqual(told[0][end], summed, delta=delta)
             self.assertGreaterEqual(told[0][end] * (1 + ROUNDED), max(part[end] for part in parts))
-        sentence = re.search(r"All recommendations[^.]*? together save (.*? ms)(?: \(([^()%]*ms)\))?", page)
-        self.assertEqual(span(sentence[2] or sentence[1]), told[0])
+        sentence = re.search(rf"All recommendations together save (?:about [^(]*\()?((?:up to )?{NUMBER}(?: to {NUMBER})? ms)",
+                             page)
+        self.assertEqual(span(sentence[1]), told[0])
 
 
 if __name__ == "__main__":

@@ -157,8 +157,8 @@ double CauseContext::LargeGemm(std::string_view spec) const {
 }
 
 std::string CauseContext::LargeGemmSource() const {
-  return "share of the rate of " + (calls_.platform == nullptr ? "" : calls_.platform->name) +
-         " that large GEMMs usually reach";
+  return "the rate that large GEMMs usually reach" +
+         (calls_.platform == nullptr ? "" : " on " + calls_.platform->name);
 }
 
 double CauseContext::BestAligned(const Operation& operation) const {
