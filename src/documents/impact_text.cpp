@@ -87,6 +87,29 @@ std::string LaterText(const findings::Analysis& analysis, const findings::Findin
               {"place", PlaceOf(analysis, finding.shows_after)}});
 }
 
+bool LeavesNothing(const findings::Analysis& analysis, const findings::Finding& finding) {
+  constexpr double kNothing = 0.1;  // percent of the base
+  const findings::WallSaving* best = findings::BestWall(finding);
+  if (best == nullptr || finding.one_off) return false;
+  return analysis.base.Percent(findings::AfterOthers(*best).high) < kNothing;
+}
+
+std::string BeyondText(const findings::Analysis& analysis, const findings::Finding& finding) {
+  constexpr double kRounded = 1.02;
+  const findings::WallSaving* best = findings::BestWall(finding);
+  const double own_ms =
+      finding.host != nullptr ? findings::IdleMs(analysis, *finding.host) : finding.OwnMs();
+  if (best == nullptr || finding.one_off || own_ms <= 0 ||
+      findings::AfterOthers(*best).high <= kRounded * own_ms)
+    return "";
+  if (finding.host != nullptr) return Say(phrases::impact::kBeyondIdle);
+  if (MovesData(finding)) return Say(phrases::impact::kBeyondCopies);
+  const bool others = std::ranges::any_of(finding.patterns, [](const findings::PatternHit& hit) {
+    return std::ranges::find(hit.facts, "also", &findings::Fact::key) != hit.facts.end();
+  });
+  return Say(others ? phrases::impact::kBeyondOthers : phrases::impact::kBeyondKernels);
+}
+
 namespace {
 
 std::string WallSentence(const findings::Analysis& analysis, const findings::Finding& finding) {
@@ -99,10 +122,15 @@ std::string WallSentence(const findings::Analysis& analysis, const findings::Fin
                {{"saving", saving}});
   }
   if (!finding.shows_after.empty()) return LaterText(analysis, finding);
-  const bool first = finding.global_rank <= 1 || AreAlike(best->ms, findings::AfterOthers(*best));
+  const int before = finding.global_rank - 1;
+  if (before > 0 && LeavesNothing(analysis, finding))
+    return Say(phrases::impact::kNothingLeft, {{"before", before}});
+  const bool first = before <= 0 || AreAlike(best->ms, findings::AfterOthers(*best));
+  const std::string beyond = BeyondText(analysis, finding);
   return Say(phrases::impact::kWall,
              {{"saving", AfterSentence(analysis, *best)},
-              {"before", first ? std::string() : fmt::format("{}", finding.global_rank - 1)}});
+              {"before", first ? std::string() : fmt::format("{}", before)}}) +
+         (beyond.empty() ? "" : " " + beyond);
 }
 
 // Of communication on one rank of several: what there is to gain, and what binds then.

@@ -27,6 +27,10 @@ bool ShowsLater(const findings::Finding& finding);
 bool AddsLaunches(const findings::Analysis& analysis, const findings::Finding& finding);
 // What makes kernels faster where the host sets the pace; of a finding that ShowsLater.
 std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding);
+// Whether its saving is gone once those before it are done.
+bool LeavesNothing(const findings::Analysis& analysis, const findings::Finding& finding);
+// Why it saves more than the time that is told of it, a sentence; empty: it does not.
+std::string BeyondText(const findings::Analysis& analysis, const findings::Finding& finding);
 // Whether more would go if the host took no time: it sets the pace once communication is gone.
 bool TellsJoint(const findings::Analysis& analysis, const findings::Finding& finding);
 // Whether a bound is next to nothing, so that it is said to be nothing.

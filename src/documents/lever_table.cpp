@@ -143,6 +143,10 @@ FixRow LeverRows::Row(const findings::Finding& finding) const {
   }
   const FindingText words = WordsOf(finding);
   row.because = WithoutDirectories(words.title);
+  // Its title tells the idle time.
+  if (const std::string beyond = BeyondText(analysis_, finding);
+      finding.host != nullptr && !beyond.empty())
+    row.because += ". " + beyond.substr(0, beyond.size() - 1);
   if (finding.one_off && best != nullptr) row.paths = words.chosen == 'B' ? "B" : "A";
   row.ways = Ways(finding, words);
   if (words.chosen == 'A' && AddsLaunches(analysis_, finding)) row.alone = kSlower;
@@ -188,19 +192,27 @@ FixRow LeverRows::Row(const ActionGroup& group) const {
   FixRow row = Row(*group.front());
   if (group.size() == 1) return row;
   row.findings = group;
-  std::vector<std::string> titles;
+  std::vector<std::pair<std::string, double>> titles;  // with the time of their work
   std::vector<int> numbers;
   bool later = true;
   for (const findings::Finding* one : group) {
     numbers.push_back(one->global_rank);
     std::string title = ShortTitle(WithoutDirectories(WordsOf(*one).title));
-    if (std::find(titles.begin(), titles.end(), title) == titles.end())
-      titles.push_back(std::move(title));
+    const auto told = std::ranges::find(titles, title, &std::pair<std::string, double>::first);
+    if (told == titles.end()) {
+      titles.emplace_back(std::move(title), one->OwnMs());
+    } else {
+      told->second += one->OwnMs();
+    }
     later = later && ShowsLater(*one);
   }
   const findings::Range after = AfterOf(group);
   row.number = fmt::format("{}", fmt::join(numbers, ", "));
-  row.because = fmt::format("{}", fmt::join(titles, "; "));
+  row.because.clear();
+  for (const auto& [title, ms] : titles) {
+    row.because += (row.because.empty() ? "" : "; ") + title;
+    if (titles.size() > 1) row.because += fmt::format(" ({})", EachMs(analysis_, ms));
+  }
   const findings::Range alone = AloneOf(group);
   // A sum with a low end is no upper bound.
   if (!later)

@@ -190,7 +190,7 @@ std::string Summary(const ReportSources& sources) {
   } else if (!totals.has_gpu_work) {
     text += "The trace has no GPU work, so nothing can be said about the GPU.\n\n";
   } else {
-    text += LengthSentence(analysis);
+    text += BaseSentence(analysis);
     text += analysis.findings.empty()
                 ? " " + NothingText(analysis)
                 : fmt::format(" Priority 1: {}.",

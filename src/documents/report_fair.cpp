@@ -88,13 +88,6 @@ class Fair {
   FindingText WordsOf(const findings::Finding& finding) const {
     return TextOf(analysis_, finding, sources_.edits);
   }
-  // Its saving is gone once those above are done.
-  bool LeavesNothing(const findings::Finding& finding) const {
-    constexpr double kNothing = 0.1;  // percent of the base
-    const findings::WallSaving* best = findings::BestWall(finding);
-    if (best == nullptr || finding.one_off) return false;
-    return analysis_.base.Percent(findings::AfterOthers(*best).high) < kNothing;
-  }
   // The first of those whose action does this one's, too.
   const findings::Finding& HeadOf(const findings::Finding& finding) const {
     for (const ActionGroup& group : shown_.groups) {
@@ -221,7 +214,7 @@ std::string Fair::BoundCell(const findings::Finding& finding) const {
   if (!finding.bound_ms) return std::string(kAbsentText);
   if (*finding.bound_ms >= kNothing * analysis_.wall.wall_ms)
     return "at most " + EachMs(analysis_, BoundOfAction(finding, TakesPathB(finding)));
-  return fmt::format("almost nothing while host-bound; then at most {} of GPU time",
+  return fmt::format("almost nothing alone; at most {} of GPU time",
                      EachMs(analysis_, finding.exclusive_ms));
 }
 
@@ -230,7 +223,7 @@ std::vector<std::string> Fair::NothingRow() const {
   std::vector<std::string> ranks, titles, alone;
   for (std::size_t i = shown_.cards; i < analysis_.findings.size(); ++i) {
     const findings::Finding& finding = analysis_.findings[i];
-    if (!LeavesNothing(finding) || ToldForItsSize(finding)) continue;
+    if (!LeavesNothing(analysis_, finding) || ToldForItsSize(finding)) continue;
     ranks.push_back(fmt::format("{}", finding.global_rank));
     titles.push_back(WordsOf(finding).title);
     alone.push_back(ShowsLater(finding) ? "almost nothing"
@@ -248,7 +241,7 @@ std::string Fair::Further() const {
   std::size_t left = 0;
   for (std::size_t i = shown_.cards; i < analysis_.findings.size(); ++i) {
     const findings::Finding& finding = analysis_.findings[i];
-    if (!nothing.empty() && LeavesNothing(finding) && !ToldForItsSize(finding)) continue;
+    if (!nothing.empty() && LeavesNothing(analysis_, finding) && !ToldForItsSize(finding)) continue;
     if (more.rows() == limits::kFurtherFindings) {
       ++left;
       continue;
@@ -259,11 +252,11 @@ std::string Fair::Further() const {
               TakesPathB(finding) ? words.path_b : words.path_a,
               best == nullptr       ? BoundCell(finding)
               : finding.one_off     ? OnceCell(finding)
-              : ShowsLater(finding) ? "almost nothing while host-bound"
+              : ShowsLater(finding) ? "almost nothing"
                                     : EachRange(analysis_, best->ms),
-              best == nullptr || finding.one_off ? std::string(kAbsentText)
-              : LeavesNothing(finding)           ? "almost nothing"
-                                                 : AfterRange(analysis_, *best)});
+              best == nullptr || finding.one_off  ? std::string(kAbsentText)
+              : LeavesNothing(analysis_, finding) ? "almost nothing"
+                                                  : AfterRange(analysis_, *best)});
   }
   if (!nothing.empty()) more.Row(nothing);
   if (more.empty()) return "";

@@ -95,7 +95,7 @@ std::string PartToCompile(const Analysis& analysis, bool* whole) {
   }
   *whole = analysis.workload[WorkloadPart::kModel].known();
   return *whole ? "the model (`torch.compile(model)`)"
-                : "the functions that call these ops (`torch.compile`)";
+                : "the functions that call the unfused ops (`torch.compile`)";
 }
 
 // Chains of an eager model are one lever: whoever compiles it has them all.

@@ -365,7 +365,7 @@ class TimeQualities {
         "can "
         "prove.";
     if (collectives) q.consequence += " Other ranks wait for this one in collectives.";
-    q.record = "`perf sched` beside the profiler";
+    q.record = "perf sched beside the profiler";
   }
 
   void Dispatch(const analysis::RecordingChecks& checks) {
