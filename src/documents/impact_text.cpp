@@ -122,14 +122,15 @@ std::string WallSentence(const findings::Analysis& analysis, const findings::Fin
                {{"saving", saving}});
   }
   if (!finding.shows_after.empty()) return LaterText(analysis, finding);
-  const int before = finding.global_rank - 1;
-  if (before > 0 && LeavesNothing(analysis, finding))
+  const int count = finding.global_rank - 1;
+  const std::string before =
+      Say(count == 2 ? phrases::impact::kFirstTwo : phrases::impact::kBefore, {{"count", count}});
+  if (count > 0 && LeavesNothing(analysis, finding))
     return Say(phrases::impact::kNothingLeft, {{"before", before}});
-  const bool first = before <= 0 || AreAlike(best->ms, findings::AfterOthers(*best));
+  const bool first = count <= 0 || AreAlike(best->ms, findings::AfterOthers(*best));
   const std::string beyond = BeyondText(analysis, finding);
-  return Say(phrases::impact::kWall,
-             {{"saving", AfterSentence(analysis, *best)},
-              {"before", first ? std::string() : fmt::format("{}", before)}}) +
+  return Say(phrases::impact::kWall, {{"saving", AfterSentence(analysis, *best)},
+                                      {"before", first ? std::string() : before}}) +
          (beyond.empty() ? "" : " " + beyond);
 }
 

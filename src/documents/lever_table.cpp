@@ -134,7 +134,7 @@ FixRow LeverRows::Row(const findings::Finding& finding) const {
     const bool nothing = SavesNothingAlone(analysis_, bound_ms);
     const bool host = findings::HostSetsPaceAfter(analysis_, bound_ms);
     row.alone = !nothing ? AtMost(bound_ms) : host ? "nothing while host-bound" : dash;
-    if (!nothing) row.after = "not in the total";
+    if (!nothing && analysis_.wall.together_ms) row.after = "not in the total";
     row.paths = findings::HasAction(finding.path_a) && findings::HasAction(finding.path_b) ? "A, B"
                 : TakesPathB(finding)                                                      ? "B"
                                                                                            : "A";
@@ -145,7 +145,9 @@ FixRow LeverRows::Row(const findings::Finding& finding) const {
   row.because = WithoutDirectories(words.title);
   // Its title tells the idle time.
   if (const std::string beyond = BeyondText(analysis_, finding);
-      finding.host != nullptr && !beyond.empty())
+      !beyond.empty() && finding.host != nullptr &&
+      row.because.find(EachMs(analysis_, findings::IdleMs(analysis_, *finding.host))) !=
+          std::string::npos)
     row.because += ". " + beyond.substr(0, beyond.size() - 1);
   if (finding.one_off && best != nullptr) row.paths = words.chosen == 'B' ? "B" : "A";
   row.ways = Ways(finding, words);
