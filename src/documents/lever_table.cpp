@@ -391,7 +391,7 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
     const bool rest = line.work && analysis.covered[static_cast<std::size_t>(*line.work)] > kRest;
     names.push_back(fmt::format(
         "{}{}, {} ({}){}{}", line.work ? LineWords(*line.work) : "GPU idle, waiting for the host",
-        rest ? " outside the priorities above" : "", EachMs(analysis, line.ms),
+        rest ? " (the part that no priority covers)" : "", EachMs(analysis, line.ms),
         BaseShare(analysis, line.ms),
         line.op.empty() ? std::string() : ", mostly in " + Code(line.op, 60),
         NeededText(analysis, line)));

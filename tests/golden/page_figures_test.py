@@ -95,7 +95,8 @@ class PageFigures(unittest.TestCase):
     def savings(self, page, header, rows):
         at = next(i for i, name in enumerate(header) if name.startswith("On top of"))
         alone = next(i for i, name in enumerate(header) if name.startswith("Saving"))
-        parts = [span(row[at]) for row in rows if row[1] != "All of the above"]
+        parts = [span(row[at]) for row in rows
+                 if row[1] != "All of the above" and "not in the total" not in row[at]]
         parts = [part for part in parts if part]
         for row in rows:
             after, before = span(row[at]), span(row[alone])
