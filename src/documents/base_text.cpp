@@ -375,6 +375,7 @@ std::string BaseSentence(const findings::Analysis& analysis) {
     add(Say(
         phrases::base::kWithoutRecording,
         {{"told", OnlyRecordingBinds(analysis) && analysis.bound.kind == ledger::BoundKind::kHost},
+         {"once", wall.of_unrecorded && WithoutFirstCalls(analysis)},
          {"unit", base.unit},
          {"sure", wall.of_unrecorded},
          {"middle", wall.of_unrecorded ? EachMs(analysis, wall.wall_ms) : std::string()},
@@ -393,7 +394,8 @@ std::string BaseSentence(const findings::Analysis& analysis) {
     add(Say(phrases::base::kOneTime,
             {{"one_time", EachMs(analysis, wall.first_calls_ms)},
              {"unit", base.unit},
-             {"without", WithoutFirstCalls(analysis) ? saved_from : std::string()}}));
+             {"without",
+              WithoutFirstCalls(analysis) && !wall.of_unrecorded ? saved_from : std::string()}}));
   }
   add(IterationSentence(analysis.frames->iterations));
   return text;

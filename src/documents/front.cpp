@@ -157,11 +157,14 @@ std::string SavesOnTop(const FixRow& row, std::string_view alone) {
 
 std::string WaySaves(const FixRow& row, const FixWay& way) {
   if (way.saves.empty()) return {};
-  const bool first = &way == &row.ways.front();
-  if (!first) return Saves(way.saves);
+  const FixWay& front = row.ways.front();
+  const bool told = IsFirst(row) || row.alike || row.after.find(front.saves) != std::string::npos ||
+                    row.after.find('%') == std::string::npos;
+  // What another way saves is known alone.
+  if (&way != &front)
+    return told ? Saves(way.saves) : Say(phrases::front::kDoneAlone, {{"saving", way.saves}});
   if (row.alone == way.saves && row.after.find('%') == std::string::npos)
     return Say(phrases::front::kSavesBoth, {{"alone", row.alone}, {"after", row.after}});
-  const bool told = IsFirst(row) || row.alike || row.after.find(way.saves) != std::string::npos;
   return told ? Saves(row.after) : SavesOnTop(row, way.saves);
 }
 

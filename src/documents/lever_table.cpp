@@ -411,7 +411,7 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
           : "Most of the time named here has no recommendation",
       fmt::format("{}", fmt::join(names, "; ")),
       assessed ? fmt::format("at most {}", EachMs(analysis, bound_ms)) : "size unknown",
-      "not in the total");
+      assessed && !analysis.wall.together_ms ? std::string(kAbsentText) : "not in the total");
 }
 
 // How many more findings save something, with the largest named, where it has a way out.

@@ -62,6 +62,7 @@ TEST_CASE("of two ways each says what it saves, the first with its share") {
   row.after = "0.10 to 0.20 ms (0.3% to 0.6%)";
   CHECK(WaySaves(row, row.ways[0]) ==
         "Saves 0.10 to 0.20 ms (0.3% to 0.6%). Done alone: 2.68 to 2.81 ms.");
+  CHECK(WaySaves(row, row.ways[1]) == "Done alone: 1.00 to 1.20 ms.");
 }
 
 TEST_CASE("what is beside the fixes, and what nobody knows, is no saving") {
