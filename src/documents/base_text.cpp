@@ -226,8 +226,12 @@ std::string EachMs(const findings::Analysis& analysis, double ms) {
 }
 
 std::string EachRange(const findings::Analysis& analysis, const findings::Range& ms) {
-  const findings::StepBase& base = analysis.base;
-  return RangeMs({base.Each(ms.low), base.Each(ms.mid), base.Each(ms.high)});
+  constexpr double kShownMs = 5e-6;  // less is nothing
+  const auto each = [&](double one) {
+    const double shown = analysis.base.Each(one);
+    return shown < kShownMs ? 0 : shown;
+  };
+  return RangeMs({each(ms.low), each(ms.mid), each(ms.high)});
 }
 
 std::string UnitPhrase(const findings::Analysis& analysis) {

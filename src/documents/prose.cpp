@@ -441,8 +441,12 @@ bool IsPattern(std::string_view code) {
 
 std::string ReasoningOf(const findings::Analysis& analysis, const findings::Finding& finding) {
   std::string text;
+  // Launches may be late and still come faster than kernels run.
+  const bool faster = finding.host != nullptr && finding.host->launch_us < finding.host->kernel_us;
   for (const findings::PatternHit& hit : finding.patterns) {
-    const std::string& what = analysis.Texts().Of(hit.pattern).what;
+    const std::string& what = hit.pattern == findings::Pattern::kLaunchBound && faster
+                                  ? analysis.Texts().Of(findings::Pattern::kHostBound).what
+                                  : analysis.Texts().Of(hit.pattern).what;
     if (text.find(Capitalised(what)) == std::string::npos) text += Capitalised(what) + ". ";
   }
   if (finding.method == findings::EstimateMethod::kRoof && finding.efficiency) {

@@ -34,6 +34,7 @@ constexpr Warning kWarnings[] = {
     {"see_multi_kernel", "It is analyzed under communication and copies."},
     {"see_fusion", "It is analyzed with the chain of ops that it is part of."},
     {"busy", "The GPU is busy all the time."},
+    {"one_rank", "One rank cannot show how much of it is waiting for other ranks."},
     {"below_threshold", "The possible saving is below the threshold for a finding."},
     {"no_gpu_work", "The trace has no GPU work."},
     {"no_ops", "The trace has no ops, so kernels cannot be put into chains."},

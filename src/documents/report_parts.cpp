@@ -20,6 +20,7 @@
 #include "documents/remedy_text.h"
 #include "documents/saving_base.h"
 #include "documents/time_parts.h"
+#include "findings/one/estimates.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/wall_classes.h"
 #include "session/trace_frames.h"
@@ -125,7 +126,7 @@ void AddPossible(const findings::Analysis& analysis, const findings::Finding& fi
                  MarkdownTable* table) {
   if (finding.savings_ms) {
     table->Row({"Possible saving", RangeMs(*finding.savings_ms)});
-    if (analysis.base.count > 1 || finding.own_part < 1) {
+    if (!finding.one_off && (analysis.base.count > 1 || finding.own_part < 1)) {
       table->Row(
           {"Possible saving " + UnitPhrase(analysis), EachRange(analysis, finding.OwnSavingsMs())});
     }
@@ -171,7 +172,9 @@ void AddFacts(const findings::Analysis& analysis, const findings::Finding& findi
 std::string NumbersTable(const findings::Analysis& analysis, const findings::Finding& finding,
                          const std::optional<findings::Range>& additional) {
   MarkdownTable table({"Metric", "Value"});
-  table.Row({"Time", Ms(finding.time_ms)});
+  const bool waits =
+      finding.host != nullptr && finding.host->kind == findings::HostCauseKind::kWaits;
+  table.Row({waits ? "Host time in these waits" : "Time", Ms(finding.time_ms)});
   if (finding.own_part < 1)
     table.Row({"Time " + UnitPhrase(analysis), EachMs(analysis, finding.OwnMs())});
   if (finding.percent_of_computation && finding.tier != findings::Tier::kSystem)
@@ -205,7 +208,7 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
     table.Row({fmt::format("{} saves", path), RangeMs((*change)->savings_ms)});
     if (analysis.base.count > 1) {
       table.Row({fmt::format("{} saves {}", path, UnitPhrase(analysis)),
-                 EachRange(analysis, (*change)->savings_ms)});
+                 EachRange(analysis, findings::Scaled((*change)->savings_ms, finding.own_part))});
     }
     table.Row(
         {fmt::format("{} reaches", path),
@@ -227,10 +230,10 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
     table.Row({"Not covered by the priorities before it", RangeMs(*additional)});
   }
   if (finding.bound_ms)
-    table.Row({"Saving if all of it went", "at most " + EachMs(analysis, *finding.bound_ms)});
+    table.Row({"Upper bound of the saving", "at most " + EachMs(analysis, *finding.bound_ms)});
   if (TellsJoint(analysis, finding))
-    table.Row(
-        {"And the host were not the bottleneck", "at most " + EachMs(analysis, *finding.joint_ms)});
+    table.Row({"Upper bound if the host were not the bottleneck",
+               "at most " + EachMs(analysis, *finding.joint_ms)});
   AddFacts(analysis, finding, &table);
   if (finding.host != nullptr) AddHostRows(analysis, *finding.host, &table);
   table.Row({"Estimate", Words(findings::MethodText(finding.method))});
@@ -286,20 +289,21 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
       add(fmt::format("{} reaches", path), CellOfText((*change)->target));
   }
   if (finding.bound_ms) {
-    add("Saving if all of it went",
+    add("Upper bound of the saving",
         fmt::format("at most {} ({})", EachMs(analysis, *finding.bound_ms),
                     SavingShare(analysis, *finding.bound_ms)));
   }
   if (TellsJoint(analysis, finding))
-    add("And the host were not the bottleneck", "at most " + EachMs(analysis, *finding.joint_ms));
+    add("Upper bound if the host were not the bottleneck",
+        "at most " + EachMs(analysis, *finding.joint_ms));
   const findings::WallSaving* best = findings::BestWall(finding);
   if (best == nullptr && finding.savings_ms) {
     add("Saving of GPU time", EachRange(analysis, finding.OwnSavingsMs()));
-    add("At most", BaseShare(analysis, finding.OwnSavingsMs().high));
+    add("Share at most", BaseShare(analysis, finding.OwnSavingsMs().high));
   }
   if (best == nullptr && finding.bound_ms) {
     const double bound_ms = BoundOfAction(finding, TakesPathB(finding));
-    add("At most",
+    add("Of it by the action",
         fmt::format("{} ({})", EachMs(analysis, bound_ms), SavingShare(analysis, bound_ms)));
   }
   if (auto ms = CopyCallsMs(finding)) add("Host time in their calls", EachMs(analysis, *ms));

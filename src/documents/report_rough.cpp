@@ -11,9 +11,9 @@
 #include "documents/remedy_text.h"
 #include "documents/report_parts.h"
 #include "documents/report_tables.h"
-#include "documents/trust_text.h"
 #include "documents/start_text.h"
 #include "documents/time_parts.h"
+#include "documents/trust_text.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::documents {
