@@ -111,10 +111,13 @@ bool IsPlural(const findings::Finding& finding) {
 
 std::string RuleInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const bool several = finding.members.size() > 1 && !IsOfKernels(finding);
+  // Several chains, of which its subject is one.
+  const bool chains = finding.rule == findings::Pattern::kShortKernelChain;
   return fmt::format(
-      "{}{} {} {}{} {}.", Capitalised(SubjectWithArgs(finding)), MembersText(finding),
-      several || IsPlural(finding) ? "take" : "takes", TimeText(analysis, finding),
-      several ? "; the largest runs" : "",
+      "{}{} {} {}{} {}.",
+      chains ? "Chains of short kernels" : Capitalised(SubjectWithArgs(finding)),
+      MembersText(finding), several || chains || IsPlural(finding) ? "take" : "takes",
+      TimeText(analysis, finding), several ? "; the largest runs" : "",
       findings::FillRule(RowOf(analysis, finding)->evidence, RuleFacts(finding), &WriteFact));
 }
 

@@ -447,8 +447,8 @@ class CauseFinder {
         CauseWords("choice", amd ? "flash-attn's `flash_attn_func` (Composable Kernel)"
                                  : FlashAttentionCall(*rate)),
         CauseWords("switch",
-                   amd ? "TORCH_ROCM_FA_PREFER_CK=1 for Composable Kernel's attention; in "
-                         "code `torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`"
+                   amd ? "TORCH_ROCM_FA_PREFER_CK=1 for Composable Kernel's attention; or call "
+                         "`torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`"
                        : "cuDNN's attention: "
                          "`torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`")};
     if (causal) facts.push_back(NumberFact("causal_ms", o->gpu_us / 2000, "ms"));
