@@ -224,7 +224,8 @@ std::string PathLine(const findings::Analysis& analysis, const findings::Finding
   // With what it assumes, it is told all the same.
   const bool told = chosen && best != nullptr && saves.find("assuming") == std::string::npos &&
                     AreAlike(best->ms, findings::AfterOthers(*best));
-  const bool bound = chosen && IsBound(finding);  // its impact says the same
+  // The impact says the same.
+  const bool bound = chosen && IsBound(finding) && saves.starts_with("Saves at most");
   if (told || bound || saves == ImpactSentence(analysis, finding, nullptr)) saves.clear();
   return (chosen && path == text.action ? "The action above." : path) +
          (saves.empty() ? "" : " " + saves);
