@@ -97,8 +97,10 @@ bool LeavesNothing(const findings::Analysis& analysis, const findings::Finding& 
 std::string BeyondText(const findings::Analysis& analysis, const findings::Finding& finding) {
   constexpr double kRounded = 1.02;
   const findings::WallSaving* best = findings::BestWall(finding);
-  const double own_ms =
-      finding.host != nullptr ? findings::IdleMs(analysis, *finding.host) : finding.OwnMs();
+  // With what checks compute, which goes with them.
+  const double own_ms = finding.host != nullptr
+                            ? findings::IdleMs(analysis, *finding.host) + finding.host->gpu_ms
+                            : finding.OwnMs();
   if (best == nullptr || finding.one_off || own_ms <= 0 ||
       findings::AfterOthers(*best).high <= kRounded * own_ms)
     return "";

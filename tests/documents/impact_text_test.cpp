@@ -85,6 +85,9 @@ TEST_CASE("a saving larger than the time beside it says why") {
   host->total_ms = host->idle_ms = 10;
   one.finding.host = host;
   CHECK(BeyondText(one.analysis, one.finding).find("idle time") != std::string::npos);
+  host->gpu_ms = 6;  // of what checks compute: it goes with the idle time
+  CHECK(BeyondText(one.analysis, one.finding).empty());
+  host->gpu_ms = 0;
   one.finding.one_off = true;  // what happens once is told by its host time
   CHECK(BeyondText(one.analysis, one.finding).empty());
 }
