@@ -123,17 +123,18 @@ std::string WallSentence(const findings::Analysis& analysis, const findings::Fin
     return Say(IsPaidOnce(finding) ? phrases::impact::kOnceFirstCalls : phrases::impact::kOnce,
                {{"saving", saving}});
   }
-  if (!finding.shows_after.empty()) return LaterText(analysis, finding);
+  const std::string why = BeyondText(analysis, finding);
+  const std::string beyond = why.empty() ? why : " " + why;
+  if (!finding.shows_after.empty()) return LaterText(analysis, finding) + beyond;
   const int count = finding.global_rank - 1;
   const std::string before =
       Say(count == 2 ? phrases::impact::kFirstTwo : phrases::impact::kBefore, {{"count", count}});
   if (count > 0 && LeavesNothing(analysis, finding))
     return Say(phrases::impact::kNothingLeft, {{"before", before}});
   const bool first = count <= 0 || AreAlike(best->ms, findings::AfterOthers(*best));
-  const std::string beyond = BeyondText(analysis, finding);
   return Say(phrases::impact::kWall, {{"saving", AfterSentence(analysis, *best)},
                                       {"before", first ? std::string() : before}}) +
-         (beyond.empty() ? "" : " " + beyond);
+         beyond;
 }
 
 // Of communication on one rank of several: what there is to gain, and what binds then.
@@ -228,7 +229,7 @@ std::string PathLine(const findings::Analysis& analysis, const findings::Finding
                     AreAlike(best->ms, findings::AfterOthers(*best));
   // The impact says the same.
   const bool bound = chosen && IsBound(finding) && saves.starts_with("Saves at most");
-  if (told || bound || saves == ImpactSentence(analysis, finding, nullptr)) saves.clear();
+  if (told || bound || ImpactSentence(analysis, finding, nullptr).starts_with(saves)) saves.clear();
   return (chosen && path == text.action ? "The action above." : path) +
          (saves.empty() ? "" : " " + saves);
 }
