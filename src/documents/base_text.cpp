@@ -77,6 +77,12 @@ bool OnlyRecordingBinds(const findings::Analysis& analysis) {
       analysis.quality, [](const findings::Quality& quality) { return quality.gpu_binds_without; });
 }
 
+// Whether nobody knows what binds without the profiler.
+bool IsBoundUnsure(const findings::Analysis& analysis) {
+  return std::ranges::any_of(analysis.quality,
+                             [](const findings::Quality& quality) { return quality.bound_unsure; });
+}
+
 // Where the host sets the pace and less of it is recorded than the GPU works: what the GPU waits
 // for outside of what is recorded. 0: nothing to tell.
 double OutsideOpsMs(const findings::Analysis& analysis) {
@@ -98,8 +104,12 @@ std::string BoundSentence(const findings::Analysis& analysis) {
   const auto each = [&](double ms) { return EachMs(analysis, ms); };
   const MostAlone alone = MostSavedAlone(analysis, host, gpu);
   const double outside = OutsideOpsMs(analysis);
+  constexpr double kRounded = 1.02;  // together they work for longer than there is time
   return Say(BoundOf(analysis, host, gpu),
              {{"recording", OnlyRecordingBinds(analysis)},
+              {"unsure", IsBoundUnsure(analysis)},
+              {"overlap", host + gpu > kRounded * all},
+              {"input", each(MillisOf(books.wall.Of(ledger::IdleCause::kInput)))},
               {"host", each(host)},
               {"outside", outside > 0 ? each(outside) : std::string()},
               {"gpu", each(gpu)},
@@ -216,8 +226,12 @@ std::string EachMs(const findings::Analysis& analysis, double ms) {
 }
 
 std::string EachRange(const findings::Analysis& analysis, const findings::Range& ms) {
-  const findings::StepBase& base = analysis.base;
-  return RangeMs({base.Each(ms.low), base.Each(ms.mid), base.Each(ms.high)});
+  constexpr double kShownMs = 5e-6;  // less is nothing
+  const auto each = [&](double one) {
+    const double shown = analysis.base.Each(one);
+    return shown < kShownMs ? 0 : shown;
+  };
+  return RangeMs({each(ms.low), each(ms.mid), each(ms.high)});
 }
 
 std::string UnitPhrase(const findings::Analysis& analysis) {
@@ -348,11 +362,15 @@ std::string BusyWithoutRecording(const findings::Analysis& analysis) {
 
 }  // namespace
 
+std::string LengthSentence(const findings::Analysis& analysis) {
+  return Say(phrases::base::kSentence,
+             {{"length", UnitLength(analysis)}, {"work", WorkPhrase(analysis)}});
+}
+
 std::string BaseSentence(const findings::Analysis& analysis) {
   const findings::StepBase& base = analysis.base;
   const findings::WallBase& wall = analysis.wall;
-  std::string text = Say(phrases::base::kSentence,
-                         {{"length", UnitLength(analysis)}, {"work", WorkPhrase(analysis)}});
+  std::string text = LengthSentence(analysis);
   const auto add = [&](const std::string& sentence) {
     if (!sentence.empty()) text += " " + sentence;
   };
@@ -361,6 +379,7 @@ std::string BaseSentence(const findings::Analysis& analysis) {
     add(Say(
         phrases::base::kWithoutRecording,
         {{"told", OnlyRecordingBinds(analysis) && analysis.bound.kind == ledger::BoundKind::kHost},
+         {"once", wall.of_unrecorded && WithoutFirstCalls(analysis)},
          {"unit", base.unit},
          {"sure", wall.of_unrecorded},
          {"middle", wall.of_unrecorded ? EachMs(analysis, wall.wall_ms) : std::string()},
@@ -379,7 +398,8 @@ std::string BaseSentence(const findings::Analysis& analysis) {
     add(Say(phrases::base::kOneTime,
             {{"one_time", EachMs(analysis, wall.first_calls_ms)},
              {"unit", base.unit},
-             {"without", WithoutFirstCalls(analysis) ? saved_from : std::string()}}));
+             {"without",
+              WithoutFirstCalls(analysis) && !wall.of_unrecorded ? saved_from : std::string()}}));
   }
   add(IterationSentence(analysis.frames->iterations));
   return text;

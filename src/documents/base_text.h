@@ -32,6 +32,8 @@ std::string BaseShare(const findings::Analysis& analysis, double ms);
 double OwnMs(const findings::Operation& operation);
 double OwnMs(const findings::CategoryAnalysis& category);
 
+// "Step: 42.1 ms; the GPU is busy for 30.0 ms of it (71.3%)."
+std::string LengthSentence(const findings::Analysis& analysis);
 // "Step (mean of 4): 214.9 ms (210 to 220 ms, longest: ProfilerStep#552)".
 std::string UnitLength(const findings::Analysis& analysis);
 // "At most 165 ms per step (76.5%), measured in the trace."

@@ -137,6 +137,9 @@ std::string Saves(std::string_view saving) {
   return Say(phrases::front::kSaves, {{"saving", saving}});
 }
 
+constexpr std::string_view kAtMost =
+    "at most ";  // a bound, of which no finding says how it is left
+
 // Above it there is no row: what it saves alone and on top of others differs by a rounding.
 bool IsFirst(const FixRow& row) {
   return !row.findings.empty() && row.findings.front()->global_rank == 1 &&
@@ -144,21 +147,24 @@ bool IsFirst(const FixRow& row) {
 }
 
 std::string SavesOnTop(const FixRow& row, std::string_view alone) {
-  // "13.7 ms (8.9%) once priority 1 is done" says what it is on top of.
-  const bool told = !row.findings.empty() && !row.findings.front()->shows_after.empty();
-  return Say(told ? phrases::front::kSavesOnce : phrases::front::kSavesOnTop,
-             {{"after", row.after}, {"alone", alone}});
+  if (row.until.empty())
+    return Say(phrases::front::kSavesOnTop, {{"after", row.after}, {"alone", alone}});
+  return Say(phrases::front::kSavesOnce,
+             {{"slower", row.alone == kSlower}, {"place", row.until}, {"after", row.after}});
 }
 
 }  // namespace
 
 std::string WaySaves(const FixRow& row, const FixWay& way) {
   if (way.saves.empty()) return {};
-  const bool first = &way == &row.ways.front();
-  if (!first) return Saves(way.saves);
+  const FixWay& front = row.ways.front();
+  const bool told = IsFirst(row) || row.alike || row.after.find(front.saves) != std::string::npos ||
+                    row.after.find('%') == std::string::npos;
+  // What another way saves is known alone.
+  if (&way != &front)
+    return told ? Saves(way.saves) : Say(phrases::front::kDoneAlone, {{"saving", way.saves}});
   if (row.alone == way.saves && row.after.find('%') == std::string::npos)
     return Say(phrases::front::kSavesBoth, {{"alone", row.alone}, {"after", row.after}});
-  const bool told = IsFirst(row) || row.after.find(way.saves) != std::string::npos;
   return told ? Saves(row.after) : SavesOnTop(row, way.saves);
 }
 
@@ -167,12 +173,14 @@ std::string SavesSentence(const FixRow& row) {
   if (!row.ways.empty() && !row.ways.front().saves.empty()) return {};
   const bool own = row.alone != kAbsentText, after = row.after != kAbsentText;
   if (!own && !after) return {};
-  if (row.costs) return Capitalised(row.alone) + "; each new process pays it.";
-  if (row.findings.empty() && own) return Capitalised(row.alone) + "; " + row.after + ".";
+  if (row.costs) return Capitalised(row.alone) + "; later work does not get faster.";
+  if (row.findings.empty() && own && !row.alone.starts_with(kAtMost))
+    return Capitalised(row.alone) + "; " + row.after + ".";
   if (!after || !own) return Saves(own ? row.alone : row.after);
   // "up to 3.1 ms" of "up to 3.1 ms (upper bound)": told again only where it is another figure.
   const std::string_view figure = std::string_view(row.alone).substr(0, row.alone.find(" ("));
-  if (IsFirst(row) || row.after.find(figure) != std::string::npos) return Saves(row.after);
+  if (IsFirst(row) || row.alike || row.after.find(figure) != std::string::npos)
+    return Saves(row.after);
   if (row.after.find('%') != std::string::npos) return SavesOnTop(row, figure);
   return Say(phrases::front::kSavesBoth, {{"alone", row.alone}, {"after", row.after}});
 }

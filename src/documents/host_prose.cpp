@@ -35,7 +35,7 @@ std::string PlaceName(std::string_view name) {
 
 std::string PlaceText(const HostPlace& place) {
   std::string text = PlaceName(place.name);
-  if (!place.code.empty()) text += " at " + Code(place.code, kNameMax);
+  if (!place.code.empty() && place.code != place.name) text += " at " + Code(place.code, kNameMax);
   return text;
 }
 
@@ -71,7 +71,7 @@ std::string SectionName(const findings::Analysis& analysis, const HostCause& cau
   if (!around.empty()) return Code(around, kNameMax);
   if (cause.loading) return "Data loading";
   if (!cause.places.empty() && 4 * cause.places.front().ms >= cause.total_ms)
-    return "Host work, largest part in " + PlaceName(cause.places.front().name) + ",";
+    return "Host work (largest part in " + PlaceName(cause.places.front().name) + ")";
   if (cause.before.empty() || cause.after.empty()) return "Host work";
   return fmt::format("Host work between {} and {}", Code(cause.before, 60), Code(cause.after, 60));
 }
@@ -102,10 +102,19 @@ std::string BetweenText(const HostCause& cause) {
 
 std::string LateInsight(const findings::Analysis& analysis, const HostCause& cause) {
   return fmt::format(
-      "For {} {} ({}) the thread that launches GPU work does this and launches nothing. The GPU "
-      "works on what was launched before, and is idle later: the host has lost its lead, and "
+      "For {} {} ({}) the thread that launches GPU work does other work and launches nothing. The "
+      "GPU works on what was launched before and is idle later: the host has lost its lead, and "
       "launches come late.",
       EachMs(analysis, cause.total_ms), UnitPhrase(analysis), BaseShare(analysis, cause.total_ms));
+}
+
+// Whether the calls that can be named are a part of the host's time worth naming.
+bool NamesHostWork(const HostCause& cause) {
+  constexpr double kPart = 0.05;
+  double named_ms = 0;
+  for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i)
+    named_ms += cause.places[i].ms;
+  return named_ms >= kPart * cause.total_ms && !cause.places.empty();
 }
 
 std::string SectionInsight(const findings::Analysis& analysis, const HostCause& cause) {
@@ -118,10 +127,10 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
     const auto units = static_cast<std::uint64_t>(analysis.base.count);
     // Not one in each: how many there are, of how many. Those of steps left out count as well.
     if (units > 1 && 10 * cause.count < 9 * units) {
-      text += fmt::format(", in {} stretches of {} within {} {}s", cause.count, StretchText(cause),
-                          units, analysis.base.unit);
+      text += fmt::format(", in {} gaps of {} over the whole recording", cause.count,
+                          StretchText(cause));
     } else {
-      text += stretches == "1" ? ", in one stretch" : ", in " + stretches + " stretches";
+      text += stretches == "1" ? ", in one gap" : ", in " + stretches + " gaps";
       if (stretches != "1") text += " of " + StretchText(cause);
     }
   }
@@ -129,20 +138,24 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
   const bool regular = cause.period_ms && cause.count > 2 && *cause.period_ms >= cause.longest_ms;
   if (regular) text += fmt::format(", every {}", Ms(*cause.period_ms));
   text += cause.loading ? ", while data is loaded" : "";
-  const std::string places = PlacesText(analysis, cause);
-  if (!places.empty()) text += "; the host is in " + places;
+  const bool nothing = 4 * cause.nothing_ms > cause.total_ms;
+  if (NamesHostWork(cause)) {
+    text += "; the host is in " + PlacesText(analysis, cause);
+  } else if (!nothing && !cause.places.empty()) {
+    text += "; the host records almost nothing in that time";
+  }
   // Told of a small part, too: what is named beside it is not all of the host's work.
-  if (4 * cause.nothing_ms > cause.total_ms) {
+  if (nothing) {
     text += fmt::format(
-        "; for {} nothing is recorded: Python or C without recorded stacks, a sleep, or another "
-        "process",
+        ". For {} the host records nothing: Python or C without recorded stacks, a sleep, or "
+        "another process",
         EachMs(analysis, NothingMs(analysis, cause)));
   }
   if (cause.after_copy_back || cause.before_copy_in) {
     text += fmt::format(
-        "; it comes {}{}{}, so it probably handles the results of one batch or the input of the "
-        "next "
-        "[inferred]",
+        ". The host's work comes {}{}{}, so it probably handles the results of one batch or the "
+        "input "
+        "of the next [inferred]",
         cause.after_copy_back ? "after a copy to the host" : "",
         cause.after_copy_back && cause.before_copy_in ? " and " : "",
         cause.before_copy_in ? "before a copy from the host" : "");
@@ -183,42 +196,47 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
       EachCalls(analysis, cause.count), EachMs(analysis, idle), UnitPhrase(analysis));
   if (cause.small_kernels && cause.behind_ms < idle) {
     text += fmt::format(
-        ", {} of it right after the synchronizations, the rest spread between the few small "
-        "kernels "
-        "that follow each",
+        ", {} of that right after the synchronizations, the rest between the few small kernels "
+        "that "
+        "follow each",
         EachMs(analysis, cause.behind_ms));
   }
   if (cause.gpu_ms > 0) {
-    text += fmt::format("; what the checks themselves compute takes {} of GPU time more",
-                        EachMs(analysis, cause.gpu_ms));
+    text += fmt::format(
+        ". Kernels that only compute the values for these checks take another {} of "
+        "GPU time",
+        EachMs(analysis, cause.gpu_ms));
   }
   if (cause.rounds > 0) {
-    text += fmt::format(". Most of the syncs are one loop: {} rounds with {} syncs each",
+    text += fmt::format(". Most of the syncs are in one loop of {} rounds, with about {} each",
                         EachCalls(analysis, cause.rounds), cause.waits_a_round);
   }
   if (IsOfBreaks(cause)) {
     text += fmt::format(
-        ". Each is in a compiled part, which ends there: another one begins behind it, with guards "
-        "and a call of its own, {} parts {}. Between the last launch of one and the first of the "
-        "next the host takes {}",
+        ". Each ends a compiled part, and the next one begins with guards and a call of its own: "
+        "{} "
+        "parts {}. Between the last launch of one part and the first of the next the host takes {} "
+        "in "
+        "all",
         EachCalls(analysis, cause.parts), UnitPhrase(analysis), EachMs(analysis, cause.total_ms));
   }
   return text + ". The longest idle time follows " + places + ".";
 }
 
-// "`encode_prompt` (1234 launches, median 29.9 µs each against kernels of 6.73 µs, ...)"
+// "in `encode_prompt`, 1234 launches come 29.9 µs apart and the kernels take 6.73 µs (medians)"
 std::string PhasesText(const findings::Analysis& analysis, const HostCause& cause) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
     const HostPlace& place = cause.places[i];
-    text += (i == 0 ? "" : ", ") + PlaceName(place.name) +
-            fmt::format(
-                " ({} launches, median {} µs from launch to launch, median kernel {} µs, {} of the "
-                "idle "
-                "time)",
-                EachCalls(analysis, place.count), ThreeDigits(place.launch_us),
-                ThreeDigits(place.kernel_us),
-                EachMs(analysis, std::min(place.idle_ms, IdleMs(analysis, cause))));
+    const double idle_ms = std::min(place.idle_ms, IdleMs(analysis, cause));
+    const bool all = idle_ms >= kNearlyAll * IdleMs(analysis, cause);
+    text +=
+        (i == 0 ? "in " : "; in ") + PlaceName(place.name) +
+        fmt::format(", {} launches come {} µs apart and the kernels take {} µs (medians){}",
+                    EachCalls(analysis, place.count), ThreeDigits(place.launch_us),
+                    ThreeDigits(place.kernel_us),
+                    all ? std::string()
+                        : fmt::format("; {} of the idle time is there", EachMs(analysis, idle_ms)));
   }
   return text;
 }
@@ -236,15 +254,14 @@ std::string BatchSentence(const findings::Analysis& analysis) {
   const std::optional<BatchGain> gain = BatchGainOf(analysis);
   if (!gain) return "";
   constexpr std::string_view kFor =
-      " For throughput, not latency: host time is per call, whatever the batch size.";
+      " Throughput, not latency: host time per call does not grow with the batch.";
   if (!gain->longer) {
     return fmt::format(
         "{} A larger batch is almost free until the GPU takes as long as the host, at about {:.0f} "
         "times this one.",
         kFor, gain->times);
   }
-  return fmt::format("{} Each call waits for the one before it: {}.", kFor,
-                     BatchText(analysis, *gain));
+  return fmt::format("{} {}.", kFor, Capitalised(BatchText(analysis, *gain)));
 }
 
 // Whether most of the idle time lies in a part of the step that can be told.
@@ -311,7 +328,7 @@ std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& c
         analysis.base.count > 1 ? "each " + analysis.base.unit + "'s" : "its");
   }
   if (!phases.empty())
-    return fmt::format("The GPU is idle for {} because launches come late, in {}.", idle, phases);
+    return fmt::format("The GPU is idle for {} because launches come late: {}.", idle, phases);
   if (cause.ramp) {
     return fmt::format(
         "The GPU is idle for {} at the start: the host is not ahead until its first work is done.",
@@ -332,13 +349,14 @@ std::string PythonSentence(const findings::Analysis& analysis, const HostCause& 
   std::string text;
   for (std::size_t i = 0; i < std::min(kFunctionsTold, cause.python.size()); ++i) {
     const HostPlace& place = cause.python[i];
-    text += fmt::format("{}{} called by {} ({} times, {})", i == 0 ? "" : ", ",
-                        PlaceName(place.name), Code(place.code, kNameMax),
-                        EachCalls(analysis, place.count), EachMs(analysis, place.ms));
+    text += fmt::format("{}{}, called {} times by {}, takes {}", i == 0 ? "" : "; ",
+                        PlaceName(place.name), EachCalls(analysis, place.count),
+                        Code(place.code, kNameMax), EachMs(analysis, place.ms));
   }
   if (text.empty()) return text;
-  return " Python functions that launch nothing (times include profiler overhead): " + text +
-         "; cache what does not change from call to call.";
+  return " Some host time goes to Python that launches nothing: " + text +
+         " (profiler overhead included). Cache what is returned if it does not change from "
+         "call to call.";
 }
 
 std::string LaunchTitle(const findings::Analysis& analysis, const HostCause& cause) {
@@ -412,8 +430,9 @@ double OnceOf(const findings::Finding& finding) {
 std::string FirstCallsInsight(const findings::Analysis& analysis,
                               const findings::Finding& finding) {
   return fmt::format(
-      "One-time initialization takes {} of the recording; the longest calls: {}. A later pass does "
-      "not repeat it, so it is no cost of a steady step and not part of any other saving.",
+      "One-time initialization lengthens the recording by {}; its longest calls are {}. It does "
+      "not "
+      "recur, so no other saving includes it.",
       Ms(OnceOf(finding)), PlacesText(analysis, *finding.host, true));
 }
 
@@ -437,11 +456,10 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
       if (IsOfBreaks(cause)) return BreaksTitle(analysis, cause);
       const bool checks = IsOfChecks(cause);
       const std::string count = EachCalls(analysis, cause.count);
-      std::string text = fmt::format("{} {}{}{}{}", count, checks ? "value check" : "sync",
-                                     count == "1" ? "" : "s",
-                                     analysis.base.count > 1 ? " " + UnitPhrase(analysis) : "",
-                                     checks ? " (syncs that read one value back)"
-                                            : " (waits with nothing queued behind them)");
+      std::string text = fmt::format(
+          "{} {}{}{}{}", count, checks ? "value check" : "sync", count == "1" ? "" : "s",
+          analysis.base.count > 1 ? " " + UnitPhrase(analysis) : "",
+          checks ? " (syncs that read one value back)" : " that leave the GPU queue empty");
       if (cause.places.empty()) return text;
       const HostPlace& first = cause.places.front();
       // One call from many lines is one thing to look for.
@@ -488,9 +506,9 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
     case HostCauseKind::kDescheduled: break;
   }
   return fmt::format(
-      "The host stands still for {}, in {} pieces of up to {}, inside calls that usually take "
-      "microseconds: no op is slow. The process probably had no CPU; only records of the scheduler "
-      "would prove it.",
+      "The host stalls for {} in {} pauses of up to {} each, inside calls that usually take "
+      "microseconds: no op is slow. The process probably had no CPU; only a scheduler trace can "
+      "prove it.",
       Ms(cause.total_ms), cause.count, Ms(cause.each_ms));
 }
 

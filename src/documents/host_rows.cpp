@@ -42,6 +42,8 @@ std::vector<std::pair<std::string, double>> PlaceInStep(const findings::HostCaus
 
 std::vector<std::pair<std::string, double>> StretchRows(const findings::HostCause& cause) {
   if (cause.each_ms <= 0) return {};
+  if (cause.kind == findings::HostCauseKind::kDescheduled)
+    return {{"Longest of them", cause.each_ms}};
   if (cause.shortest_ms <= 0 || cause.alike()) return {{"Duration of each", cause.each_ms}};
   return {{"Shortest of them", cause.shortest_ms}, {"Longest of them", cause.longest_ms}};
 }

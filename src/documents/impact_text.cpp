@@ -9,6 +9,7 @@
 #include "documents/lever_table.h"
 #include "documents/markdown_text.h"
 #include "documents/saving_base.h"
+#include "documents/time_parts.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/wall_classes.h"
 #include "findings/one/wall_plan.h"
@@ -52,8 +53,8 @@ std::string OfEqualCalls(const findings::Finding& finding) {
 
 std::string OnceCell(const findings::Finding& finding) {
   const std::string ms = Ms(OnceMs(finding));
-  return IsPaidOnce(finding) ? fmt::format("takes {} out of the first measurement", ms)
-                             : ms + ", once";
+  return IsPaidOnce(finding) ? fmt::format("one-time cost: {} at the start of each process", ms)
+                             : ms + " once";
 }
 
 bool ShowsLater(const findings::Finding& finding) {
@@ -77,13 +78,38 @@ bool AddsLaunches(const findings::Analysis& analysis, const findings::Finding& f
 std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.shows_after.empty()) {
     return Say(phrases::impact::kLater,
-               {{"saving", EachMs(analysis, finding.OwnSavingsMs().high)}});
+               {{"host", HostHidesGpu(analysis)},
+                {"saving", EachMs(analysis, finding.OwnSavingsMs().high)}});
   }
   return Say(phrases::impact::kAfter,
              {{"slower", AddsLaunches(analysis, finding)},
-              {"saving", LikelyAfter(analysis, *findings::BestWall(finding))},
-              {"per_unit", UnitPhrase(analysis)},
+              {"saving", AfterSentence(analysis, *findings::BestWall(finding))},
               {"place", PlaceOf(analysis, finding.shows_after)}});
+}
+
+bool LeavesNothing(const findings::Analysis& analysis, const findings::Finding& finding) {
+  constexpr double kNothing = 0.1;  // percent of the base
+  const findings::WallSaving* best = findings::BestWall(finding);
+  if (best == nullptr || finding.one_off) return false;
+  return analysis.base.Percent(findings::AfterOthers(*best).high) < kNothing;
+}
+
+std::string BeyondText(const findings::Analysis& analysis, const findings::Finding& finding) {
+  constexpr double kRounded = 1.02;
+  const findings::WallSaving* best = findings::BestWall(finding);
+  // With what checks compute, which goes with them.
+  const double own_ms = finding.host != nullptr
+                            ? findings::IdleMs(analysis, *finding.host) + finding.host->gpu_ms
+                            : finding.OwnMs();
+  if (best == nullptr || finding.one_off || own_ms <= 0 ||
+      findings::AfterOthers(*best).high <= kRounded * own_ms)
+    return "";
+  if (finding.host != nullptr) return Say(phrases::impact::kBeyondIdle);
+  if (MovesData(finding)) return Say(phrases::impact::kBeyondCopies);
+  const bool others = std::ranges::any_of(finding.patterns, [](const findings::PatternHit& hit) {
+    return std::ranges::find(hit.facts, "also", &findings::Fact::key) != hit.facts.end();
+  });
+  return Say(others ? phrases::impact::kBeyondOthers : phrases::impact::kBeyondKernels);
 }
 
 namespace {
@@ -95,16 +121,20 @@ std::string WallSentence(const findings::Analysis& analysis, const findings::Fin
     if (finding.rule == findings::Pattern::kAllocatorFlush)
       return Say(phrases::impact::kOnceAgain, {{"saving", saving}});
     return Say(IsPaidOnce(finding) ? phrases::impact::kOnceFirstCalls : phrases::impact::kOnce,
-               {{"saving", saving}, {"unit", analysis.base.unit}});
+               {{"saving", saving}});
   }
-  const bool later = !finding.shows_after.empty();
-  return Say(phrases::impact::kWall,
-             {{"saving", LikelyAfter(analysis, *best)},
-              {"per_unit", UnitPhrase(analysis)},
-              {"share", AfterShare(analysis, finding)},
-              {"of_base", OfSavingBase(analysis)},
-              {"others", finding.global_rank > 1},
-              {"place", later ? PlaceOf(analysis, finding.shows_after) : std::string()}});
+  const std::string why = BeyondText(analysis, finding);
+  const std::string beyond = why.empty() ? why : " " + why;
+  if (!finding.shows_after.empty()) return LaterText(analysis, finding) + beyond;
+  const int count = finding.global_rank - 1;
+  const std::string before =
+      Say(count == 2 ? phrases::impact::kFirstTwo : phrases::impact::kBefore, {{"count", count}});
+  if (count > 0 && LeavesNothing(analysis, finding))
+    return Say(phrases::impact::kNothingLeft, {{"before", before}});
+  const bool first = count <= 0 || AreAlike(best->ms, findings::AfterOthers(*best));
+  return Say(phrases::impact::kWall, {{"saving", AfterSentence(analysis, *best)},
+                                      {"before", first ? std::string() : before}}) +
+         beyond;
 }
 
 // Of communication on one rank of several: what there is to gain, and what binds then.
@@ -114,7 +144,8 @@ std::string BoundSentence(const findings::Analysis& analysis, const findings::Fi
   if (analysis.cpu) return MeasuredBound(analysis, bound_ms);
   const bool host = findings::HostSetsPaceAfter(analysis, bound_ms);
   if (SavesNothingAlone(analysis, bound_ms))
-    return Say(host ? phrases::impact::kNothingWhileHostBound : phrases::impact::kNoEstimate);
+    return Say(host ? phrases::impact::kNothingWhileHostBound : phrases::impact::kNoEstimate,
+               {{"saving", EachMs(analysis, finding.exclusive_ms)}});
   const std::vector<findings::Remedy>& path = findings::ExchangePath(finding);
   const bool balances = !path.empty() && path.front().advice == findings::Advice::kBalanceExchange;
   // An action that leaves a part hides nothing.
@@ -179,10 +210,28 @@ std::string ImpactSentence(const findings::Analysis& analysis, const findings::F
              {{"saving", EachRange(analysis, others ? *additional_ms : finding.OwnSavingsMs())},
               {"others", others},
               {"share", share ? BaseShare(analysis, finding.OwnSavingsMs().high) : std::string()},
+              {"unit", analysis.base.unit},
               {"condition", condition},
               {"target", target ? change->target : std::string()},
               {"source", target ? change->source : std::string()},
               {"rough", condition.empty() && !of_target}});
+}
+
+std::string PathLine(const findings::Analysis& analysis, const findings::Finding& finding,
+                     const FindingText& text, char letter) {
+  const std::string& path = letter == 'A' ? text.path_a : text.path_b;
+  std::string saves = letter == 'A' ? text.saves_a : text.saves_b;
+  if (letter == 'B' && !saves.empty() && saves == text.saves_a) saves = "Saves the same.";
+  const findings::WallSaving* best = findings::BestWall(finding);
+  const bool chosen = text.chosen == letter;
+  // With what it assumes, it is told all the same.
+  const bool told = chosen && best != nullptr && saves.find("assuming") == std::string::npos &&
+                    AreAlike(best->ms, findings::AfterOthers(*best));
+  // The impact says the same.
+  const bool bound = chosen && IsBound(finding) && saves.starts_with("Saves at most");
+  if (told || bound || ImpactSentence(analysis, finding, nullptr).starts_with(saves)) saves.clear();
+  return (chosen && path == text.action ? "The action above." : path) +
+         (saves.empty() ? "" : " " + saves);
 }
 
 }  // namespace jarvis::documents

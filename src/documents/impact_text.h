@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "documents/prose.h"
 #include "findings/one/analysis.h"
 
 namespace jarvis::documents {
@@ -15,7 +16,7 @@ double OnceMs(const findings::Finding& finding);
 // Whether it is paid by each new process: nothing takes it away, a warm-up only leaves it out of
 // what is measured.
 bool IsPaidOnce(const findings::Finding& finding);
-// Of what happens once: "12.3 ms, once", or "takes 12.3 ms out of the first measurement".
+// Of what happens once: "12.3 ms once", or "one-time cost: 12.3 ms at the start of each process".
 std::string OnceCell(const findings::Finding& finding);
 // Of calls that are slow among equals: " (5 of 20 of equal size in all)"; of others nothing.
 std::string OfEqualCalls(const findings::Finding& finding);
@@ -26,6 +27,10 @@ bool ShowsLater(const findings::Finding& finding);
 bool AddsLaunches(const findings::Analysis& analysis, const findings::Finding& finding);
 // What makes kernels faster where the host sets the pace; of a finding that ShowsLater.
 std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding);
+// Whether its saving is gone once those before it are done.
+bool LeavesNothing(const findings::Analysis& analysis, const findings::Finding& finding);
+// Why it saves more than the time that is told of it, a sentence; empty: it does not.
+std::string BeyondText(const findings::Analysis& analysis, const findings::Finding& finding);
 // Whether more would go if the host took no time: it sets the pace once communication is gone.
 bool TellsJoint(const findings::Analysis& analysis, const findings::Finding& finding);
 // Whether a bound is next to nothing, so that it is said to be nothing.
@@ -40,5 +45,10 @@ bool IsBound(const findings::Finding& finding);
 // all its own.
 std::string ImpactSentence(const findings::Analysis& analysis, const findings::Finding& finding,
                            const findings::Range* additional_ms);
+
+// A path of a card, 'A' or 'B': its text, unless the action above says just that, and what it
+// saves, unless the impact below does.
+std::string PathLine(const findings::Analysis& analysis, const findings::Finding& finding,
+                     const FindingText& text, char letter);
 
 }  // namespace jarvis::documents

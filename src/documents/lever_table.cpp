@@ -28,6 +28,7 @@
 #include "findings/one/wall_classes.h"
 #include "findings/one/wall_plan.h"
 #include "phrases/ids/base.h"
+#include "phrases/ids/front.h"
 #include "phrases/phrase.h"
 
 namespace jarvis::documents {
@@ -39,12 +40,6 @@ constexpr double kThenShare = 10;  // the same, of what a host without cost woul
 constexpr std::string_view kPathLegend =
     "Path A: the model's code may change. Path B: the model stays as it is; only settings, "
     "environment, compilation or the code around it change.";
-
-// " once priority 1 is done": why it saves more after others than alone.
-std::string ShowsAfter(const findings::Analysis& analysis, const findings::Finding& finding) {
-  if (finding.shows_after.empty()) return "";
-  return fmt::format(" once priority {} is done", PlaceOf(analysis, finding.shows_after));
-}
 
 class LeverRows {
  public:
@@ -98,22 +93,24 @@ std::optional<FixRow> LeverRows::Joint(const findings::Finding& finding) const {
   const std::vector<findings::Remedy> ways =
       findings::WaysToLaunchFaster(analysis_.context, false, true);
   if (ways.empty()) return std::nullopt;
-  return FixRow{
-      {},
-      fmt::format("with {}", finding.global_rank),
-      {{'B', FirstClause(AdviceSentence(analysis_, ways.front())), {}}},
-      fmt::format("The host ({}) becomes the bottleneck once {} is done",
-                  EachMs(analysis_, analysis_.wall.host_floor_ms), finding.global_rank),
-      std::string(kAbsentText),
-      fmt::format("both together at most {} ({}); not in the total",
-                  EachMs(analysis_, *finding.joint_ms), SavingShare(analysis_, *finding.joint_ms)),
-      "B"};
+  return FixRow{{},
+                fmt::format("with {}", finding.global_rank),
+                {{'B', FirstClause(AdviceSentence(analysis_, ways.front())), {}}},
+                fmt::format("The host ({}) becomes the bottleneck once priority {} is done",
+                            EachMs(analysis_, analysis_.wall.host_floor_ms), finding.global_rank),
+                std::string(kAbsentText),
+                fmt::format("at most {} ({}) with priority {}; not in the total",
+                            EachMs(analysis_, *finding.joint_ms),
+                            SavingShare(analysis_, *finding.joint_ms), finding.global_rank),
+                "B"};
 }
 
 FixRow LeverRows::Instead(const findings::Finding& of, const findings::Finding& finding) const {
   FixRow row = Row(finding);
   row.number = kAbsentText;
-  row.after = fmt::format("alternative to {}; adds almost nothing after it", of.global_rank);
+  row.after = fmt::format("an alternative to priority {}: almost nothing once that is done",
+                          of.global_rank);
+  row.until.clear();
   return row;
 }
 
@@ -128,14 +125,16 @@ FixRow LeverRows::Row(const findings::Finding& finding) const {
     row.alone = ShowsLater(finding)
                     ? "almost nothing"
                     : EachRange(analysis_, findings::BestWall(finding)->ms) + WhyWide(finding);
-    row.after = AfterCell(analysis_, finding) + ShowsAfter(analysis_, finding);
+    row.after = AfterCell(analysis_, finding);
+    row.alike = !ShowsLater(finding) && AreAlike(best->ms, findings::AfterOthers(*best));
+    if (!finding.shows_after.empty()) row.until = PlaceOf(analysis_, finding.shows_after);
     row.paths = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
   } else if (finding.bound_ms) {
     const double bound_ms = BoundOfAction(finding, TakesPathB(finding));
     const bool nothing = SavesNothingAlone(analysis_, bound_ms);
     const bool host = findings::HostSetsPaceAfter(analysis_, bound_ms);
     row.alone = !nothing ? AtMost(bound_ms) : host ? "nothing while host-bound" : dash;
-    if (!nothing) row.after = "upper bound; not in the total";
+    if (!nothing && analysis_.wall.together_ms) row.after = "not in the total";
     row.paths = findings::HasAction(finding.path_a) && findings::HasAction(finding.path_b) ? "A, B"
                 : TakesPathB(finding)                                                      ? "B"
                                                                                            : "A";
@@ -144,9 +143,15 @@ FixRow LeverRows::Row(const findings::Finding& finding) const {
   }
   const FindingText words = WordsOf(finding);
   row.because = WithoutDirectories(words.title);
+  // Its title tells the idle time.
+  if (const std::string beyond = BeyondText(analysis_, finding);
+      !beyond.empty() && finding.host != nullptr &&
+      row.because.find(EachMs(analysis_, findings::IdleMs(analysis_, *finding.host))) !=
+          std::string::npos)
+    row.because += ". " + beyond.substr(0, beyond.size() - 1);
   if (finding.one_off && best != nullptr) row.paths = words.chosen == 'B' ? "B" : "A";
   row.ways = Ways(finding, words);
-  if (words.chosen == 'A' && AddsLaunches(analysis_, finding)) row.alone = "slower";
+  if (words.chosen == 'A' && AddsLaunches(analysis_, finding)) row.alone = kSlower;
   return row;
 }
 
@@ -189,28 +194,35 @@ FixRow LeverRows::Row(const ActionGroup& group) const {
   FixRow row = Row(*group.front());
   if (group.size() == 1) return row;
   row.findings = group;
-  std::vector<std::string> titles;
+  std::vector<std::pair<std::string, double>> titles;  // with the time of their work
   std::vector<int> numbers;
   bool later = true;
   for (const findings::Finding* one : group) {
     numbers.push_back(one->global_rank);
     std::string title = ShortTitle(WithoutDirectories(WordsOf(*one).title));
-    if (std::find(titles.begin(), titles.end(), title) == titles.end())
-      titles.push_back(std::move(title));
+    const auto told = std::ranges::find(titles, title, &std::pair<std::string, double>::first);
+    if (told == titles.end()) {
+      titles.emplace_back(std::move(title), one->OwnMs());
+    } else {
+      told->second += one->OwnMs();
+    }
     later = later && ShowsLater(*one);
   }
   const findings::Range after = AfterOf(group);
   row.number = fmt::format("{}", fmt::join(numbers, ", "));
-  row.because = fmt::format("{}", fmt::join(titles, "; "));
+  row.because.clear();
+  for (const auto& [title, ms] : titles) {
+    row.because += (row.because.empty() ? "" : "; ") + title;
+    if (titles.size() > 1) row.because += fmt::format(" ({})", EachMs(analysis_, ms));
+  }
   const findings::Range alone = AloneOf(group);
   // A sum with a low end is no upper bound.
   if (!later)
     row.alone = SumRange(analysis_, alone) + (alone.low > 0 ? "" : WhyWide(*group.front()));
   for (FixWay& way : row.ways)
     way.saves.clear();
-  row.after = AfterText(Expected(analysis_, after), SumRange(analysis_, after),
-                        SumShare(analysis_, after)) +
-              ShowsAfter(analysis_, *group.front());
+  row.after = SumCell(analysis_, after);
+  row.alike = !later && AreAlike(alone, after);
   return row;
 }
 
@@ -379,30 +391,32 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
     const bool rest = line.work && analysis.covered[static_cast<std::size_t>(*line.work)] > kRest;
     names.push_back(fmt::format(
         "{}{}, {} ({}){}{}", line.work ? LineWords(*line.work) : "GPU idle, waiting for the host",
-        rest ? " outside the fixes above" : "", EachMs(analysis, line.ms),
+        rest ? " (the part that no priority covers)" : "", EachMs(analysis, line.ms),
         BaseShare(analysis, line.ms),
         line.op.empty() ? std::string() : ", mostly in " + Code(line.op, 60),
         NeededText(analysis, line)));
   }
   if (lines == 0) return std::nullopt;
   if (lines > names.size()) names.push_back("others");
-  return Beside('\0',
-                kernels && !assessed
-                    ? "Profile these kernels with hardware counters: no performance model says how "
-                      "fast they could be"
-                : !assessed ? "No verdict on this time yet: record what is named below"
-                : kernels
-                    ? "Profile these kernels with hardware counters: most of their time has no "
-                      "recommendation"
-                    : "Most of this time has no recommendation",
-                fmt::format("{}", fmt::join(names, "; ")),
-                assessed ? fmt::format("at most {}", EachMs(analysis, bound_ms)) : "size unknown",
-                "not in the total");
+  return Beside(
+      '\0',
+      kernels && !assessed
+          ? "Profile the kernels named here with hardware counters: no performance model says "
+            "how fast they could be"
+      : !assessed
+          ? "No verdict yet on the time named here: record what \"How far to trust it\" asks for"
+      : kernels
+          ? "Profile the kernels named here with hardware counters: most of their time has no "
+            "recommendation"
+          : "Most of the time named here has no recommendation",
+      fmt::format("{}", fmt::join(names, "; ")),
+      assessed ? fmt::format("at most {}", EachMs(analysis, bound_ms)) : "size unknown",
+      assessed && !analysis.wall.together_ms ? std::string(kAbsentText) : "not in the total");
 }
 
-// With the largest of them named, where it has a way out.
+// How many more findings save something, with the largest named, where it has a way out.
 std::string FurtherAction(const findings::Analysis& analysis, const TextEdits& edits,
-                          std::size_t cards) {
+                          std::size_t cards, std::size_t* count) {
   constexpr double kTold = 0.01;  // of the wall time
   const findings::Finding* largest = nullptr;
   double most = 0;
@@ -410,14 +424,25 @@ std::string FurtherAction(const findings::Analysis& analysis, const TextEdits& e
     const findings::WallSaving* best = findings::BestWall(finding);
     if (best == nullptr || finding.one_off) continue;
     const double high = findings::AfterOthers(*best).high;
+    if (high <= 0) continue;
+    ++*count;
     if (largest != nullptr && high <= most) continue;
     largest = &finding;
     most = high;
   }
-  const std::string words =
-      largest == nullptr ? "" : FirstClause(TextOf(analysis, *largest, edits).action);
-  const bool small = most < kTold * analysis.wall.wall_ms;
-  return small || words.empty() ? "Further findings" : "Further findings; the largest: " + words;
+  const std::string words = largest == nullptr || most < kTold * analysis.wall.wall_ms
+                                ? ""
+                                : FirstClause(TextOf(analysis, *largest, edits).action);
+  return Say(phrases::front::kFurther, {{"count", *count}, {"largest", words}});
+}
+
+FixRow FurtherRow(const findings::Analysis& analysis, const TextEdits& edits, std::size_t cards,
+                  const findings::Range& saving) {
+  const std::string dash(kAbsentText);
+  std::size_t count = 0;
+  std::string action = FurtherAction(analysis, edits, cards, &count);
+  return Beside('\0', std::move(action), dash, dash,
+                SumRange(analysis, saving) + (count > 1 ? " together" : ""));
 }
 
 // "[1](#detail-f1), [2](#detail-f2)"; of a row about no finding, its text.
@@ -473,11 +498,9 @@ std::vector<FixRow> FixRows(const findings::Analysis& analysis, const TextEdits&
     ++told;
   }
   if (auto uncovered = UncoveredRow(analysis)) out.push_back(std::move(*uncovered));
-  const std::string dash(kAbsentText);
   const auto further = findings::TogetherOf(std::span(analysis.findings).subspan(cards));
   if (analysis.wall.together_ms && further && IsWorthALine(analysis, *further))
-    out.push_back(Beside('\0', FurtherAction(analysis, edits, cards), dash, dash,
-                         SumRange(analysis, *further)));
+    out.push_back(FurtherRow(analysis, edits, cards, *further));
   return out;
 }
 
@@ -500,15 +523,15 @@ std::string FixTable(const findings::Analysis& analysis, const std::vector<FixRo
   for (const FixRow& row : rows) {
     const bool each = row.ways.size() > 1 && !row.ways.front().saves.empty();
     table.Row({LinkedNumber(row), WaysCell(row, &FixWay::action), row.because,
-               each ? WaysCell(row, &FixWay::saves) : row.alone, row.after, row.paths});
+               each ? WaysCell(row, &FixWay::saves) : row.alone,
+               row.after + (row.until.empty() ? "" : " once priority " + row.until + " is done"),
+               row.paths});
   }
   if (table.empty()) return "";
   if (analysis.wall.together_ms) {
     const std::string dash(kAbsentText);
-    table.Row({dash, "All of the above", dash, dash,
-               AfterText(Expected(analysis, TogetherMs(analysis)), TogetherRange(analysis),
-                         TogetherShare(analysis)),
-               dash});
+    table.Row(
+        {dash, "All of the above", dash, dash, SumCell(analysis, TogetherMs(analysis)), dash});
   }
   std::string text = table.text() + "\n";
   if (AddUpToMore(analysis)) text += Say(phrases::base::kRowsAddUpToMore) + " ";

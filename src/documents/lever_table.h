@@ -12,6 +12,9 @@ namespace jarvis::documents {
 // more, else the one that can be taken.
 bool TakesPathB(const findings::Finding& finding);
 
+// What `alone` of a row is whose change makes the unit longer by itself.
+inline constexpr std::string_view kSlower = "slower";
+
 // A way to make one change, with what it saves on its own where the row has two.
 struct FixWay {
   char path = '\0';  // 'A', 'B'; none: of a row that recommends nothing
@@ -26,9 +29,11 @@ struct FixRow {
   std::vector<FixWay> ways;  // the one to begin with first
   std::string because;
   std::string alone;   // what it saves before anything else is done
-  std::string after;   // ... once the rows above are done
+  std::string after;   // ... once the rows above (and `until`) are done
   std::string paths;   // "A, B"
   bool costs = false;  // `alone` is what it costs once: nothing saves it
+  bool alike = false;  // what it saves alone is about what it saves once the rows above are done
+  std::string until = {};  // the number before which it saves next to nothing; empty: none
 };
 
 // What to do, why, and what the way out that saves more is worth; of the GPU's time without a known

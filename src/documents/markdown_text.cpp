@@ -147,7 +147,11 @@ std::string WithoutDirectories(std::string_view text) {
 }
 
 std::string Capitalised(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
+  // A name of a program's ("cudaMalloc") is written as it is.
+  const std::string_view word = std::string_view(text).substr(0, text.find(' '));
+  const bool name =
+      std::any_of(word.begin(), word.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+  if (!name && !text.empty() && text[0] >= 'a' && text[0] <= 'z')
     text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text;
 }

@@ -111,10 +111,13 @@ bool IsPlural(const findings::Finding& finding) {
 
 std::string RuleInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const bool several = finding.members.size() > 1 && !IsOfKernels(finding);
+  // Several chains, of which its subject is one.
+  const bool chains = finding.rule == findings::Pattern::kShortKernelChain;
   return fmt::format(
-      "{}{} {} {}{} {}.", Capitalised(SubjectWithArgs(finding)), MembersText(finding),
-      several || IsPlural(finding) ? "take" : "takes", TimeText(analysis, finding),
-      several ? "; the first runs" : "",
+      "{}{} {} {}{} {}.",
+      chains ? "Chains of short kernels" : Capitalised(SubjectWithArgs(finding)),
+      MembersText(finding), several || chains || IsPlural(finding) ? "take" : "takes",
+      TimeText(analysis, finding), several ? "; the largest runs" : "",
       findings::FillRule(RowOf(analysis, finding)->evidence, RuleFacts(finding), &WriteFact));
 }
 
@@ -127,7 +130,7 @@ std::string SavesText(const findings::Analysis& analysis, const findings::Findin
   if (finding.by_hand != nullptr) return AddedSaves(analysis, finding, wall);
   if (change && RowOf(analysis, finding) != nullptr) {
     if (change->savings_ms.high <= 0) return "";
-    return fmt::format("Saves {} {}, assuming {} ({}).",
+    return fmt::format("Saves {} {}, assuming {} (basis: {}).",
                        EachRange(analysis, wall ? wall->ms : change->savings_ms),
                        wall ? UnitPhrase(analysis) : "of GPU time", change->target, change->source);
   }
@@ -142,9 +145,8 @@ std::string SavesText(const findings::Analysis& analysis, const findings::Findin
   const bool unknown = std::any_of(
       finding.path_b.begin(), finding.path_b.end(),
       [](const findings::Remedy& one) { return one.advice == findings::Advice::kFindHostWork; });
-  return fmt::format("On its own it saves {} {}{}.", EachRange(analysis, wall->ms),
-                     UnitPhrase(analysis),
-                     unknown ? ", if all of this work can be moved elsewhere" : "");
+  return fmt::format("Done alone, saves {} {}{}.", EachRange(analysis, wall->ms),
+                     UnitPhrase(analysis), unknown ? ", if all of this work can be avoided" : "");
 }
 
 // What goes further at a price, of the step where the GPU sets its pace: "up to 6.25 ms a step".
@@ -293,21 +295,28 @@ std::string ChainsText(const findings::Analysis& analysis, const findings::Findi
   return works.size() > kWorksShown ? text + " and more" : text;
 }
 
+std::string InstancesTake(const findings::Analysis& analysis, const findings::Finding& finding) {
+  if (finding.count <= 1) return fmt::format("It takes {}.", TimeText(analysis, finding));
+  const bool attention = finding.rule == findings::Pattern::kUnfusedAttention;
+  return fmt::format("Its {} take {} in all.",
+                     Calls(finding.count, attention ? "instances" : "unfused chains"),
+                     TimeText(analysis, finding));
+}
+
 std::string FusionInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const std::string subject = SubjectText(finding);
   if (RowOf(analysis, finding) != nullptr) {
     const auto known = RuleFacts(finding);
     std::vector<findings::Fact> facts(known.begin(), known.end());
     facts.push_back({"parts", ChainsText(analysis, finding), "words"});
-    return fmt::format("{} runs {} in {}, which take {} in all.", subject,
+    return fmt::format("{} runs {}. {}", subject,
                        findings::FillRule(RowOf(analysis, finding)->evidence, facts, &WriteFact),
-                       Calls(finding.count, "instances"), TimeText(analysis, finding));
+                       InstancesTake(analysis, finding));
   }
   const findings::FusionCandidate* candidate = CandidateOf(analysis, finding);
-  if (candidate == nullptr || finding.members.size() > 1) {
-    return fmt::format("{} runs as separate kernels in {}, which take {} in all.", subject,
-                       Calls(finding.count, "instances"), TimeText(analysis, finding));
-  }
+  if (candidate == nullptr || finding.members.size() > 1)
+    return fmt::format("{} runs as separate kernels. {}", subject,
+                       InstancesTake(analysis, finding));
   if (IsOwnKernel(finding)) {
     return fmt::format("{} takes {} in {} after its GEMM, at {} of the bandwidth.", subject,
                        TimeText(analysis, finding), Calls(candidate->instances, "instances"),
@@ -325,15 +334,15 @@ std::string FusionInsight(const findings::Analysis& analysis, const findings::Fi
 
 std::string CallsText(const findings::Analysis& analysis, const findings::Finding& finding) {
   const auto ms = CopyCallsMs(finding);
-  return ms ? fmt::format("; the host stands in their calls for {}", EachMs(analysis, *ms)) : "";
+  return ms ? fmt::format("; their calls block the host for {}", EachMs(analysis, *ms)) : "";
 }
 
 std::string SystemInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const findings::PatternInfo* pattern = LeadingPattern(analysis, finding);
-  const std::string what = pattern == nullptr ? "" : ": " + pattern->what;
   if (finding.category == "cpu_idle") {
     const std::string gaps = finding.count > 0 ? " in " + Calls(finding.count, "gaps") : "";
-    return fmt::format("The GPU waits for {}{}{}{}.", TimeText(analysis, finding), gaps, what,
+    return fmt::format("The GPU waits for {}{}{}{}.", TimeText(analysis, finding), gaps,
+                       pattern == nullptr ? "" : ": " + pattern->what,
                        HasWarning(finding, "graph_replay")
                            ? "; unreliable, because launches come from a GPU graph"
                            : "");
@@ -341,8 +350,9 @@ std::string SystemInsight(const findings::Analysis& analysis, const findings::Fi
   // Of the whole recording: beside a time of one of several steps it would mislead.
   const bool told = finding.count > 0 && analysis.base.count <= 1;
   const std::string count = told ? " in " + Calls(finding.count) : "";
-  return fmt::format("{} {} {}{}{}{}.", Capitalised(SubjectText(finding)),
-                     IsPlural(finding) ? "take" : "takes", TimeText(analysis, finding), count, what,
+  const std::string what = pattern == nullptr ? "" : ", " + pattern->what + ",";
+  return fmt::format("{}{} {} {}{}{}.", Capitalised(SubjectText(finding)), what,
+                     IsPlural(finding) ? "take" : "takes", TimeText(analysis, finding), count,
                      CallsText(analysis, finding));
 }
 
@@ -434,16 +444,20 @@ bool IsPattern(std::string_view code) {
 
 std::string ReasoningOf(const findings::Analysis& analysis, const findings::Finding& finding) {
   std::string text;
+  // Launches may be late and still come faster than kernels run.
+  const bool faster = finding.host != nullptr && finding.host->launch_us < finding.host->kernel_us;
   for (const findings::PatternHit& hit : finding.patterns) {
-    const std::string& what = analysis.Texts().Of(hit.pattern).what;
+    const std::string& what = hit.pattern == findings::Pattern::kLaunchBound && faster
+                                  ? analysis.Texts().Of(findings::Pattern::kHostBound).what
+                                  : analysis.Texts().Of(hit.pattern).what;
     if (text.find(Capitalised(what)) == std::string::npos) text += Capitalised(what) + ". ";
   }
   if (finding.method == findings::EstimateMethod::kRoof && finding.efficiency) {
     text += *finding.efficiency > 100
                 ? "Anomaly: faster than the roofline allows; verify the platform, dtype and model. "
-                : fmt::format("Compared with the {}, {} of the time is gap. ",
-                              RooflineText(finding.bound),
-                              *finding.efficiency < 50 ? "most" : "a part");
+                : fmt::format("{} of its time is more than the {} requires. ",
+                              *finding.efficiency < 50 ? "Most" : "A part",
+                              RooflineText(finding.bound));
   }
   for (const std::string& warning : finding.warnings) {
     const std::string sentence = WarningText(warning);
@@ -534,6 +548,7 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
   text.way_a = !text.path_a.empty();
   if (text.chosen == 'A' && OnlyNamesWork(finding)) {
     text.path_b.clear();
+    text.resolution = WhyTheyHelp(analysis.Texts(), finding.path_a, {});
     text.insight += fmt::format(" The trace does not name this work; record with {}.",
                                 analysis.context.how->stacks);
   }

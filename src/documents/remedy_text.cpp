@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "documents/markdown_text.h"
+#include "documents/prose.h"
 
 namespace jarvis::documents {
 namespace {
@@ -33,6 +34,7 @@ constexpr Warning kWarnings[] = {
     {"see_multi_kernel", "It is analyzed under communication and copies."},
     {"see_fusion", "It is analyzed with the chain of ops that it is part of."},
     {"busy", "The GPU is busy all the time."},
+    {"one_rank", "One rank cannot show how much of it is waiting for other ranks."},
     {"below_threshold", "The possible saving is below the threshold for a finding."},
     {"no_gpu_work", "The trace has no GPU work."},
     {"no_ops", "The trace has no ops, so kernels cannot be put into chains."},
@@ -60,12 +62,14 @@ std::string WhyTheyHelp(const levers::Fixes& texts, const std::vector<findings::
     std::string whys;
     for (const findings::Remedy& remedy : *path) {
       const std::string& why = texts.Of(remedy.advice).why;
-      if (!why.empty()) whys += (whys.empty() ? "" : "; ") + why;
+      if (why.empty() || !IsToldAsWay(remedy.advice) || whys.find(why) != std::string::npos)
+        continue;
+      whys += (whys.empty() ? "" : "; ") + why;
     }
     if (whys.empty()) continue;
     text += fmt::format("{}Why Path {} helps: {}.", text.empty() ? "" : " ", letter, whys);
   }
-  return text.empty() ? "The recommendation names what each path relies on." : text;
+  return text.empty() ? "The paths above say what to do." : text;
 }
 
 std::string WarningText(std::string_view code) {

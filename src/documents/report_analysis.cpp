@@ -6,6 +6,7 @@
 
 #include "analysis/tables/summary.h"
 #include "documents/added_prose.h"
+#include "documents/base_text.h"
 #include "documents/category_table.h"
 #include "documents/cpu_text.h"
 #include "documents/impact_text.h"
@@ -63,26 +64,27 @@ class Cards {
  public:
   explicit Cards(const ReportSources& sources) : sources_(sources), analysis_(sources.analysis) {}
 
-  std::string Card(const findings::Finding& finding, int number, bool linked) const {
+  // Its number is the plan's, as in all other documents.
+  std::string Card(const findings::Finding& finding) const {
     const TierWords& tier = WordsOf(finding.tier);
+    const int number = finding.global_rank;
     const FindingText text = TextOf(analysis_, finding, sources_.edits);
     std::string card = fmt::format("### {} P{}: {}{}\n\n", Icon(finding, number), number,
                                    text.title, Library(finding));
     card += Bold("Insight", text.insight) + Bold("Action", text.action);
-    card += Bold("Path A", WithSaving(text.path_a, text.saves_a)) +
-            Bold("Path B", WithSaving(text.path_b, text.saves_b));
+    card += Bold("Path A", PathLine(analysis_, finding, text, 'A')) +
+            Bold("Path B", PathLine(analysis_, finding, text, 'B'));
     card += fmt::format("<!-- impact-begin kind=p_item category={} {} -->\n", finding.category,
                         Marks(finding.impact_percent));
     card += fmt::format("**Impact**: {}\n", Impact(finding));
     card += "<!-- impact-end -->\n\n";
-    if (linked) {
-      card += fmt::format("\xE2\x86\x92 [Detailed analysis](#{})\n\n", DetailAnchor(tier, number));
-    }
-    return card;
+    return card +
+           fmt::format("\xE2\x86\x92 [Detailed analysis](#{})\n\n", DetailAnchor(tier, number));
   }
 
-  std::string Detail(const findings::Finding& finding, int number) const {
+  std::string Detail(const findings::Finding& finding) const {
     const TierWords& tier = WordsOf(finding.tier);
+    const int number = finding.global_rank;
     const FindingText text = TextOf(analysis_, finding, sources_.edits);
     std::string block = fmt::format("<a id=\"{}\"></a>\n", DetailAnchor(tier, number));
     block += fmt::format("<!-- reasoning-candidate tier={} rank={} -->\n", tier.name, number);
@@ -188,14 +190,14 @@ std::string Summary(const ReportSources& sources) {
   } else if (!totals.has_gpu_work) {
     text += "The trace has no GPU work, so nothing can be said about the GPU.\n\n";
   } else {
-    text += fmt::format("The GPU computes for {} of a window of {}.",
-                        PctOrDash(totals.Percent(totals.computation_ms)), Ms(totals.window_ms));
-    if (analysis.findings.empty()) {
-      text += " " + NothingText(analysis);
-    } else {
-      text += " First: " + TextOf(analysis, analysis.findings[0], sources.edits).insight;
-    }
-    text += "\n\n";
+    text += BaseSentence(analysis);
+    text += analysis.findings.empty()
+                ? " " + NothingText(analysis)
+                : fmt::format(" Priority 1: {}.",
+                              TextOf(analysis, analysis.findings[0], sources.edits).title);
+    text +=
+        fmt::format(" The table below is of the {} from the first to the last GPU operation.\n\n",
+                    Ms(totals.window_ms));
   }
   MarkdownTable table({"Metric", "Value"});
   table.Row({"Total Time", totals.has_gpu_work ? Ms(totals.window_ms) : std::string(kAbsentText)});
@@ -239,9 +241,8 @@ std::string TopOps(const findings::Analysis& analysis) {
 
 std::string TierSection(const Cards& cards, findings::Tier tier, std::string_view none) {
   std::string text;
-  int number = 0;
   for (const findings::Finding* finding : cards.Of(tier))
-    text += cards.Card(*finding, ++number, true);
+    text += cards.Card(*finding);
   return text.empty() ? std::string(none) + "\n\n" : text;
 }
 
@@ -330,10 +331,9 @@ std::string RenderCategoryFindings(const ReportSources& sources,
           OperationsTable(sources.analysis, shown);
   std::string details;
   text += "## Recommendations\n\n";
-  int number = 0;
   for (const findings::Finding* finding : findings) {
-    text += cards.Card(*finding, ++number, true);
-    details += cards.Detail(*finding, number);
+    text += cards.Card(*finding);
+    details += cards.Detail(*finding);
   }
   return text + "## Detailed Analysis\n\n" + details;
 }
@@ -357,10 +357,9 @@ std::string RenderSystemFindings(const ReportSources& sources, std::string_view 
   if (cards.Of(key).empty()) text += NoSystemFinding(analysis, key);
   std::string details;
   text += "## Recommendations\n\n";
-  int number = 0;
   for (const findings::Finding* finding : cards.Of(key)) {
-    text += cards.Card(*finding, ++number, true);
-    details += cards.Detail(*finding, number);
+    text += cards.Card(*finding);
+    details += cards.Detail(*finding);
   }
   return text + "## Detailed Analysis\n\n" + details;
 }
@@ -387,10 +386,10 @@ std::string RenderAnalysis(const ReportSources& sources) {
   text += "## Detailed Analysis\n\n";
   for (const TierWords& tier : kTiers) {
     text += fmt::format("### {}\n\n", tier.heading);
-    int number = 0;
-    for (const findings::Finding* finding : cards.Of(tier.tier))
-      text += cards.Detail(*finding, ++number);
-    if (number == 0) text += "None.\n\n";
+    const auto findings = cards.Of(tier.tier);
+    for (const findings::Finding* finding : findings)
+      text += cards.Detail(*finding);
+    if (findings.empty()) text += "None.\n\n";
   }
   text +=
       "## Appendix\n\n### Where the time goes\n\n" + TimeTable(analysis) + CategoryTable(analysis);

@@ -45,15 +45,6 @@ constexpr double kSizeTold = 1;              // percent of the base that is told
 constexpr std::size_t kOperationsShown = 4;  // of a category
 constexpr double kCategoryShown = 5;         // percent of the base, without a finding
 
-// A path of a card: its text, unless the action above says just that, and what it saves.
-std::string PathLine(const FindingText& text, char letter) {
-  const std::string& path = letter == 'A' ? text.path_a : text.path_b;
-  std::string saves = letter == 'A' ? text.saves_a : text.saves_b;
-  if (letter == 'B' && !saves.empty() && saves == text.saves_a) saves = "Saves the same.";
-  const bool above = text.chosen == letter && path == text.action;
-  return (above ? "The action above." : path) + (saves.empty() ? "" : " " + saves);
-}
-
 // The section of the details that a finding stands in: that of its op's category, else of its kind.
 std::string SectionOf(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.category == "cpu_idle")
@@ -96,13 +87,6 @@ class Fair {
   }
   FindingText WordsOf(const findings::Finding& finding) const {
     return TextOf(analysis_, finding, sources_.edits);
-  }
-  // Its saving is gone once those above are done.
-  bool LeavesNothing(const findings::Finding& finding) const {
-    constexpr double kNothing = 0.1;  // percent of the base
-    const findings::WallSaving* best = findings::BestWall(finding);
-    if (best == nullptr || finding.one_off) return false;
-    return analysis_.base.Percent(findings::AfterOthers(*best).high) < kNothing;
   }
   // The first of those whose action does this one's, too.
   const findings::Finding& HeadOf(const findings::Finding& finding) const {
@@ -193,9 +177,9 @@ std::string Fair::FirstSentence() const {
     std::string ranks;
     for (const findings::Finding* one : group)
       ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", one->global_rank);
-    text +=
-        fmt::format("{}({}) {}, {}{}", told == 1 ? " First: " : "; ", ranks,
-                    FirstClause(words.action), saves, less ? " on top of the previous ones" : "");
+    text += fmt::format("{}({}) {}, {}{}", told == 1 ? " First: " : "; ", ranks,
+                        FirstClause(words.action), saves,
+                        less ? " once the previous ones are done" : "");
   }
   return text.empty() ? text : text + ".";
 }
@@ -213,9 +197,11 @@ std::string Fair::Card(const findings::Finding& finding) const {
   card += fmt::format("**Issue**: {}  \n", text.insight);
   card += fmt::format("**Action**: {}  \n", &head == &finding ? text.action : SameAction(head));
   if (text.path_a != kNoPath)
-    card += fmt::format("**Path A** (the model's code may change): {}  \n", PathLine(text, 'A'));
+    card += fmt::format("**Path A** (the model's code may change): {}  \n",
+                        PathLine(analysis_, finding, text, 'A'));
   if (text.path_b != kNoPath || text.path_a == kNoPath)  // one of them is always there
-    card += fmt::format("**Path B** (the model stays as it is): {}  \n", PathLine(text, 'B'));
+    card += fmt::format("**Path B** (the model stays as it is): {}  \n",
+                        PathLine(analysis_, finding, text, 'B'));
   card += fmt::format("**Impact**: {}  \n", ImpactSentence(analysis_, finding, nullptr));
   card += fmt::format("\xE2\x86\x92 *See [Detailed Analysis: {}](#{}) for details*\n\n",
                       CellOfText(SectionOf(analysis_, finding)), Anchor(finding.id));
@@ -228,7 +214,7 @@ std::string Fair::BoundCell(const findings::Finding& finding) const {
   if (!finding.bound_ms) return std::string(kAbsentText);
   if (*finding.bound_ms >= kNothing * analysis_.wall.wall_ms)
     return "at most " + EachMs(analysis_, BoundOfAction(finding, TakesPathB(finding)));
-  return fmt::format("nothing while host-bound, then at most {} of GPU time",
+  return fmt::format("almost nothing alone; at most {} of GPU time",
                      EachMs(analysis_, finding.exclusive_ms));
 }
 
@@ -237,7 +223,7 @@ std::vector<std::string> Fair::NothingRow() const {
   std::vector<std::string> ranks, titles, alone;
   for (std::size_t i = shown_.cards; i < analysis_.findings.size(); ++i) {
     const findings::Finding& finding = analysis_.findings[i];
-    if (!LeavesNothing(finding) || ToldForItsSize(finding)) continue;
+    if (!LeavesNothing(analysis_, finding) || ToldForItsSize(finding)) continue;
     ranks.push_back(fmt::format("{}", finding.global_rank));
     titles.push_back(WordsOf(finding).title);
     alone.push_back(ShowsLater(finding) ? "almost nothing"
@@ -255,7 +241,7 @@ std::string Fair::Further() const {
   std::size_t left = 0;
   for (std::size_t i = shown_.cards; i < analysis_.findings.size(); ++i) {
     const findings::Finding& finding = analysis_.findings[i];
-    if (!nothing.empty() && LeavesNothing(finding) && !ToldForItsSize(finding)) continue;
+    if (!nothing.empty() && LeavesNothing(analysis_, finding) && !ToldForItsSize(finding)) continue;
     if (more.rows() == limits::kFurtherFindings) {
       ++left;
       continue;
@@ -266,11 +252,11 @@ std::string Fair::Further() const {
               TakesPathB(finding) ? words.path_b : words.path_a,
               best == nullptr       ? BoundCell(finding)
               : finding.one_off     ? OnceCell(finding)
-              : ShowsLater(finding) ? "almost nothing while host-bound"
+              : ShowsLater(finding) ? "almost nothing"
                                     : EachRange(analysis_, best->ms),
-              best == nullptr || finding.one_off ? std::string(kAbsentText)
-              : LeavesNothing(finding)           ? "almost nothing"
-                                                 : AfterRange(analysis_, *best)});
+              best == nullptr || finding.one_off  ? std::string(kAbsentText)
+              : LeavesNothing(analysis_, finding) ? "almost nothing"
+                                                  : AfterRange(analysis_, *best)});
   }
   if (!nothing.empty()) more.Row(nothing);
   if (more.empty()) return "";

@@ -20,6 +20,7 @@
 #include "documents/remedy_text.h"
 #include "documents/saving_base.h"
 #include "documents/time_parts.h"
+#include "findings/one/estimates.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/wall_classes.h"
 #include "session/trace_frames.h"
@@ -125,11 +126,12 @@ void AddPossible(const findings::Analysis& analysis, const findings::Finding& fi
                  MarkdownTable* table) {
   if (finding.savings_ms) {
     table->Row({"Possible saving", RangeMs(*finding.savings_ms)});
-    if (analysis.base.count > 1 || finding.own_part < 1) {
+    if (!finding.one_off && (analysis.base.count > 1 || finding.own_part < 1)) {
       table->Row(
           {"Possible saving " + UnitPhrase(analysis), EachRange(analysis, finding.OwnSavingsMs())});
     }
-    if (finding.impact_percent) table->Row({"of the window", RangePct(*finding.impact_percent)});
+    if (finding.impact_percent && finding.impact_percent->high <= 100)  // not of time around it
+      table->Row({"of the window", RangePct(*finding.impact_percent)});
   }
 }
 
@@ -170,12 +172,15 @@ void AddFacts(const findings::Analysis& analysis, const findings::Finding& findi
 std::string NumbersTable(const findings::Analysis& analysis, const findings::Finding& finding,
                          const std::optional<findings::Range>& additional) {
   MarkdownTable table({"Metric", "Value"});
-  table.Row({"Time", Ms(finding.time_ms)});
+  const bool waits =
+      finding.host != nullptr && finding.host->kind == findings::HostCauseKind::kWaits;
+  table.Row({waits ? "Host time in these waits" : "Time", Ms(finding.time_ms)});
   if (finding.own_part < 1)
     table.Row({"Time " + UnitPhrase(analysis), EachMs(analysis, finding.OwnMs())});
   if (finding.percent_of_computation && finding.tier != findings::Tier::kSystem)
     table.Row({"Share of compute time", Pct(*finding.percent_of_computation)});
-  if (finding.percent_of_total) table.Row({"Share of the window", Pct(*finding.percent_of_total)});
+  if (finding.percent_of_total && *finding.percent_of_total <= 100)
+    table.Row({"Share of the window", Pct(*finding.percent_of_total)});
   if (finding.count > 0) {
     table.Row(
         {finding.category == "cpu_idle" ? "Gaps" : "Count", fmt::format("{}", finding.count)});
@@ -203,7 +208,7 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
     table.Row({fmt::format("{} saves", path), RangeMs((*change)->savings_ms)});
     if (analysis.base.count > 1) {
       table.Row({fmt::format("{} saves {}", path, UnitPhrase(analysis)),
-                 EachRange(analysis, (*change)->savings_ms)});
+                 EachRange(analysis, findings::Scaled((*change)->savings_ms, finding.own_part))});
     }
     table.Row(
         {fmt::format("{} reaches", path),
@@ -219,16 +224,16 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
     const double after = std::max(0.0, best->after_others_ms);
     // What happens once is no part of what savings are of, which may then be nothing.
     if (!finding.one_off && analysis.wall.wall_ms > 0) {
-      table.Row({"On top of the priorities above, wall time", Ms(after)});
+      table.Row({"Once the priorities before it are done, wall time", Ms(after)});
     }
   } else if (additional) {
-    table.Row({"Not covered by the priorities above", RangeMs(*additional)});
+    table.Row({"Not covered by the priorities before it", RangeMs(*additional)});
   }
   if (finding.bound_ms)
-    table.Row({"Saving if all of it went", "at most " + EachMs(analysis, *finding.bound_ms)});
+    table.Row({"Upper bound of the saving", "at most " + EachMs(analysis, *finding.bound_ms)});
   if (TellsJoint(analysis, finding))
-    table.Row(
-        {"And the host were not the bottleneck", "at most " + EachMs(analysis, *finding.joint_ms)});
+    table.Row({"Upper bound if the host were not the bottleneck",
+               "at most " + EachMs(analysis, *finding.joint_ms)});
   AddFacts(analysis, finding, &table);
   if (finding.host != nullptr) AddHostRows(analysis, *finding.host, &table);
   table.Row({"Estimate", Words(findings::MethodText(finding.method))});
@@ -284,26 +289,27 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
       add(fmt::format("{} reaches", path), CellOfText((*change)->target));
   }
   if (finding.bound_ms) {
-    add("Saving if all of it went",
+    add("Upper bound of the saving",
         fmt::format("at most {} ({})", EachMs(analysis, *finding.bound_ms),
                     SavingShare(analysis, *finding.bound_ms)));
   }
   if (TellsJoint(analysis, finding))
-    add("And the host were not the bottleneck", "at most " + EachMs(analysis, *finding.joint_ms));
+    add("Upper bound if the host were not the bottleneck",
+        "at most " + EachMs(analysis, *finding.joint_ms));
   const findings::WallSaving* best = findings::BestWall(finding);
   if (best == nullptr && finding.savings_ms) {
     add("Saving of GPU time", EachRange(analysis, finding.OwnSavingsMs()));
-    add("At most", BaseShare(analysis, finding.OwnSavingsMs().high));
+    add("Share at most", BaseShare(analysis, finding.OwnSavingsMs().high));
   }
   if (best == nullptr && finding.bound_ms) {
     const double bound_ms = BoundOfAction(finding, TakesPathB(finding));
-    add("At most",
+    add("Of it by the action",
         fmt::format("{} ({})", EachMs(analysis, bound_ms), SavingShare(analysis, bound_ms)));
   }
   if (auto ms = CopyCallsMs(finding)) add("Host time in their calls", EachMs(analysis, *ms));
   const bool once = best != nullptr && finding.one_off;
   if (once) add(IsPaidOnce(finding) ? "Paid by each process" : "Saves once", Ms(OnceMs(finding)));
-  if (best != nullptr && !once) add("On top of the priorities above", AfterCell(analysis, finding));
+  if (best != nullptr && !once) add("Once those before it are done", AfterCell(analysis, finding));
   if (analysis.cpu) {
     for (auto& [title, value] : CpuFigures(finding))
       add(std::move(title), std::move(value));
@@ -539,21 +545,6 @@ std::string WallTable(const findings::Analysis& analysis) {
   table.Row({"Error of the simulation without a change", Pct(std::abs(wall.replay_error_percent))});
   table.Row({"Host waits that it explains", Pct(wall.matched_waits_percent)});
   return table.text() + "\n";
-}
-
-std::string QualityTable(const findings::Analysis& analysis) {
-  MarkdownTable table({"Code", "Severity", "Time", "What it means", "Record next"});
-  for (const findings::Quality& quality : analysis.quality) {
-    std::string time = findings::MsOf(quality);
-    if (const std::string share = findings::ShareOf(quality); !time.empty() && !share.empty())
-      time += " (" + share + ")";
-    table.Row(
-        {Code(quality.code), std::string(findings::SeverityText(quality.severity)),
-         time.empty() ? std::string(kAbsentText) : time,
-         CellOfText(quality.text + (quality.consequence.empty() ? "" : " " + quality.consequence)),
-         CellOfText(quality.record)});
-  }
-  return table.empty() ? "" : table.text() + "\n";
 }
 
 std::vector<const findings::Operation*> TopOperations(const findings::Analysis& analysis,

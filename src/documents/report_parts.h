@@ -63,7 +63,6 @@ std::string PlacesTable(const findings::Analysis& analysis, const findings::Find
 std::string TimeTable(const findings::Analysis& analysis);  // Part | Time | Share
 // Wall time and how well its replay holds; empty: nothing is known of it.
 std::string WallTable(const findings::Analysis& analysis);
-std::string QualityTable(const findings::Analysis& analysis);  // empty: nothing to say
 
 // The costliest operations of the whole trace.
 std::vector<const findings::Operation*> TopOperations(const findings::Analysis& analysis,

@@ -13,6 +13,7 @@
 #include "documents/report_tables.h"
 #include "documents/start_text.h"
 #include "documents/time_parts.h"
+#include "documents/trust_text.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::documents {

@@ -1,6 +1,7 @@
 #include "documents/saving_base.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -21,38 +22,51 @@ bool HasLowEnd(const findings::Range& sum) {
   return sum.low > kNothing * sum.high;
 }
 
+bool TellsLow(const findings::Range& sum) {
+  return sum.low != sum.high && HasLowEnd(sum);
+}
+
 // What savings are shares of, at its least and at its most, of all units.
 findings::Range SavingBaseMs(const findings::Analysis& analysis) {
   const findings::WallBase& wall = analysis.wall;
   const double once = WithoutFirstCalls(analysis) ? 0 : wall.first_calls_ms;
-  const double recorded = wall.wall_ms + once;
-  if (!TellsUnrecorded(analysis)) return {recorded, recorded, recorded};
+  const double middle = wall.wall_ms + once;
+  if (!wall.of_unrecorded || !TellsUnrecorded(analysis)) return {middle, middle, middle};
   const findings::Range& without = *wall.unrecorded_ms;
-  return {without.low + once, without.mid + once, without.high + once};
+  return {without.low + once, middle, without.high + once};
 }
 
-// Both ends as shares, each of the same end of the base, the smaller one first. `left_ms`: of the
-// longest unit, whatever is saved at most.
-std::string RangeShare(const findings::Analysis& analysis, const findings::Range& ms, bool low_end,
-                       double left_ms) {
-  if (!analysis.wall.known || analysis.wall.wall_ms <= 0) {
-    const std::string high = BaseShare(analysis, ms.high);
-    return low_end ? BaseShare(analysis, ms.low) + " to " + high : high;
-  }
-  const findings::Range of = SavingBaseMs(analysis);
-  const auto share = [](double saved, double whole, double most) {
-    return whole > 0 ? std::min(std::max(0.0, most), saved) / whole * 100 : 0;
-  };
-  const double low = share(ms.low, of.low, of.low);
-  const double high = share(ms.high, of.high, of.high - left_ms);
-  if (!low_end) return Pct(high);
-  // Bases differ by end: the share of the middle, where it is told, may lie outside of both.
-  const double mid = Expected(analysis, ms).empty() ? low : share(ms.mid, of.mid, of.mid - left_ms);
-  const std::string least = Pct(std::min({low, mid, high})), most = Pct(std::max({low, mid, high}));
-  return least == most ? most : least + " to " + most;
+// What all shares of savings are of, of all units: where savings are of the middle of what the unit
+// may take without the profiler, that middle.
+double ShareBaseMs(const findings::Analysis& analysis) {
+  return SavingBaseMs(analysis).mid;
+}
+
+bool IsShareKnown(const findings::Analysis& analysis) {
+  return analysis.wall.known && analysis.wall.wall_ms > 0;
+}
+
+std::string ShareOf(const findings::Analysis& analysis, double ms) {
+  if (!IsShareKnown(analysis)) return BaseShare(analysis, ms);
+  const double whole = ShareBaseMs(analysis);
+  return Pct(whole > 0 ? std::min(ms, whole) / whole * 100 : 0);
+}
+
+// The shares of the ends that the range tells, in their order.
+std::string ShareOfRange(const findings::Analysis& analysis, const findings::Range& ms,
+                         bool low_end) {
+  const std::string high = ShareOf(analysis, ms.high);
+  const std::string low = low_end ? ShareOf(analysis, ms.low) : high;
+  return low == high ? high : low + " to " + high;
 }
 
 }  // namespace
+
+bool AreAlike(const findings::Range& alone, const findings::Range& after) {
+  constexpr double kApart = 0.2;
+  const auto apart = [](double a, double b) { return std::abs(a - b) > kApart * std::max(a, b); };
+  return !apart(alone.mid, after.mid) && !apart(alone.high, after.high);
+}
 
 bool TellsUnrecorded(const findings::Analysis& analysis) {
   return findings::TellsUnrecorded(analysis.wall);
@@ -63,23 +77,27 @@ bool TellsUnrecorded(const findings::Analysis& analysis) {
 bool WithoutFirstCalls(const findings::Analysis& analysis) {
   constexpr double kLargePart = 0.3;
   const findings::WallBase& wall = analysis.wall;
+  // What the step may take without the profiler is told without them.
+  if (wall.of_unrecorded) return analysis.base.Percent(wall.first_calls_ms) >= kPartToldPercent;
   return analysis.base.count == 1 &&
          wall.first_calls_ms > kLargePart * (wall.wall_ms + wall.first_calls_ms);
 }
 
 std::string SavingBaseText(const findings::Analysis& analysis) {
-  return EachRange(analysis, SavingBaseMs(analysis));
+  const findings::Range of = SavingBaseMs(analysis);
+  const std::string middle = EachMs(analysis, of.mid);
+  return of.low == of.high ? middle : fmt::format("about {} ({})", middle, EachRange(analysis, of));
 }
 
 std::string SavingShare(const findings::Analysis& analysis, double ms) {
-  return RangeShare(analysis, {0, ms, ms}, false, 0);
+  return ShareOf(analysis, ms);
 }
 
 std::string OfSavingBase(const findings::Analysis& analysis) {
   const findings::WallBase& wall = analysis.wall;
   if (!wall.known || wall.wall_ms <= 0) return "";
   const bool profiler =
-      analysis.base.Percent(wall.profiler_ms) >= kPartToldPercent || TellsUnrecorded(analysis);
+      analysis.base.Percent(wall.profiler_ms) >= kPartToldPercent || wall.of_unrecorded;
   const bool steady = WithoutFirstCalls(analysis);
   if (!profiler && !steady) return "";
   return Say(phrases::base::kSavingBase, {{"unit", analysis.base.unit},
@@ -98,15 +116,52 @@ std::string Expected(const findings::Analysis& analysis, const findings::Range& 
   return fmt::format("about {}", EachMs(analysis, ms.mid));
 }
 
-std::string AfterText(const std::string& expected, const std::string& range,
-                      const std::string& share) {
-  return expected.empty() ? fmt::format("{} ({})", range, share)
-                          : fmt::format("{} ({}, {})", expected, range, share);
+std::string SavingText(const findings::Analysis& analysis, const findings::Range& ms,
+                       const std::string& range, bool low_end, std::string_view unit,
+                       std::string_view of) {
+  const std::string expected = Expected(analysis, ms);
+  const findings::WallBase& wall = analysis.wall;
+  if (IsShareKnown(analysis) && wall.of_unrecorded) {
+    // One base: the ends of the range are of other ones.
+    const std::string share = ShareOf(analysis, ms.mid);
+    const std::string whole = EachMs(analysis, ShareBaseMs(analysis));
+    return expected.empty()
+               ? fmt::format("{}{} (about {} of {})", range, unit, share, whole)
+               : fmt::format("{}{}, {} of {} ({})", expected, unit, share, whole, range);
+  }
+  const std::string share = ShareOfRange(analysis, ms, low_end);
+  return expected.empty() ? fmt::format("{}{} ({}{})", range, unit, share, of)
+                          : fmt::format("{}{} ({}, {}{})", expected, unit, range, share, of);
 }
 
 std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving) {
   return EachRange(analysis, findings::AfterOthers(saving));
 }
+
+namespace {
+
+// " per step" and nothing, or nothing and " of the step": behind the saving, and behind its share.
+struct UnitWords {
+  std::string unit;
+  std::string of;
+};
+
+UnitWords UnitAndBase(const findings::Analysis& analysis) {
+  const std::string base = OfSavingBase(analysis);
+  const std::string unit = UnitPhrase(analysis);
+  const bool several = analysis.base.count > 1;
+  return {several ? " " + unit : "", !base.empty() ? " " + base : several ? "" : " " + unit};
+}
+
+std::string AfterTold(const findings::Analysis& analysis, const findings::WallSaving& saving,
+                      std::string_view unit, std::string_view of) {
+  const findings::Range ms = findings::AfterOthers(saving);
+  // Its upper end alone where RangeMs tells no other.
+  const bool low_end = ms.low != ms.high && !findings::IsWide(ms);
+  return SavingText(analysis, ms, AfterRange(analysis, saving), low_end, unit, of);
+}
+
+}  // namespace
 
 std::string LikelyAfter(const findings::Analysis& analysis, const findings::WallSaving& saving) {
   const std::string expected = Expected(analysis, findings::AfterOthers(saving));
@@ -114,21 +169,14 @@ std::string LikelyAfter(const findings::Analysis& analysis, const findings::Wall
   return expected.empty() ? range : fmt::format("{} ({})", expected, range);
 }
 
-std::string AfterShare(const findings::Analysis& analysis, const findings::Finding& finding) {
-  const findings::WallSaving& saving = *findings::BestWall(finding);
-  const findings::Range ms = findings::AfterOthers(saving);
-  // Its upper end alone where RangeMs tells no other.
-  const bool low_end = ms.low != ms.high && !findings::IsWide(ms);
-  // What spares the host alone leaves the GPU's own work as it is.
-  const bool gpu_stays = TellsUnrecorded(analysis) && finding.host != nullptr &&
-                         finding.host->gpu_ms <= 0 && !finding.host->gone;
-  return RangeShare(analysis, ms, low_end, gpu_stays ? analysis.wall.gpu_own_ms : 0);
-}
-
 std::string AfterCell(const findings::Analysis& analysis, const findings::Finding& finding) {
   const findings::WallSaving& best = *findings::BestWall(finding);
-  return AfterText(Expected(analysis, findings::AfterOthers(best)), AfterRange(analysis, best),
-                   AfterShare(analysis, finding));
+  return AfterTold(analysis, best, "", "");
+}
+
+std::string AfterSentence(const findings::Analysis& analysis, const findings::WallSaving& saving) {
+  const auto [unit, of] = UnitAndBase(analysis);
+  return AfterTold(analysis, saving, unit, of);
 }
 
 std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms) {
@@ -138,8 +186,8 @@ std::string SumRange(const findings::Analysis& analysis, const findings::Range& 
   return Digits(base.Each(ms.low)) + " to " + EachMs(analysis, ms.high);
 }
 
-std::string SumShare(const findings::Analysis& analysis, const findings::Range& ms) {
-  return RangeShare(analysis, ms, ms.low != ms.high && HasLowEnd(ms), 0);
+std::string SumCell(const findings::Analysis& analysis, const findings::Range& ms) {
+  return SavingText(analysis, ms, SumRange(analysis, ms), TellsLow(ms), "", "");
 }
 
 findings::Range TogetherMs(const findings::Analysis& analysis) {
@@ -156,25 +204,31 @@ std::string TogetherRange(const findings::Analysis& analysis) {
 
 std::string TogetherShare(const findings::Analysis& analysis) {
   const findings::Range ms = TogetherMs(analysis);
-  const double left_ms = TellsUnrecorded(analysis) ? analysis.wall.gpu_left_ms : 0;
-  return RangeShare(analysis, ms, ms.low != ms.high && HasLowEnd(ms), left_ms);
+  return ShareOfRange(analysis, ms, TellsLow(ms));
 }
 
+namespace {
+
+// "2" of communication whose part that can go nobody knows from one rank.
+std::string RanksOfBounds(const findings::Analysis& analysis) {
+  std::string ranks;
+  for (const findings::Finding& finding : analysis.findings) {
+    if (finding.bound_ms && findings::BestWall(finding) == nullptr)
+      ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", finding.global_rank);
+  }
+  return ranks;
+}
+
+}  // namespace
+
 std::string TogetherSentence(const findings::Analysis& analysis) {
-  const bool bounded =
-      std::any_of(analysis.findings.begin(), analysis.findings.end(), [](const auto& finding) {
-        return finding.bound_ms && findings::BestWall(finding) == nullptr;
-      });
-  const std::string expected = Expected(analysis, TogetherMs(analysis));
-  const std::string range = TogetherRange(analysis);
-  // The share is that of the upper end where the range has no other.
-  const bool most = !expected.empty() && !HasLowEnd(TogetherMs(analysis));
+  const findings::Range ms = TogetherMs(analysis);
+  const auto [unit, of] = UnitAndBase(analysis);
+  const std::string bounds = RanksOfBounds(analysis);
   return Say(phrases::base::kTogether,
-             {{"bounded", bounded},
-              {"saving", expected.empty() ? range : fmt::format("{} ({})", expected, range)},
-              {"per_unit", UnitPhrase(analysis)},
-              {"share", (most ? "up to " : "") + TogetherShare(analysis)},
-              {"of_base", OfSavingBase(analysis)}});
+             {{"saving", SavingText(analysis, ms, SumRange(analysis, ms), TellsLow(ms), unit, of)},
+              {"several", bounds.find(',') != std::string::npos},
+              {"bounds", bounds}});
 }
 
 }  // namespace jarvis::documents

@@ -1,5 +1,5 @@
-// What savings are shares of, and savings as texts. Where recording made units longer by much,
-// shares are of the unit without it: its length at most and at least, as a saving's ends are.
+// What savings are shares of, and savings as texts. Where savings are of the unit without what
+// recording cost (WallBase::of_unrecorded), shares are of the middle of what it may take then.
 #pragma once
 
 #include <string>
@@ -15,34 +15,43 @@ inline constexpr double kPartToldPercent = 0.5;
 bool TellsUnrecorded(const findings::Analysis& analysis);
 // Whether one-time work is no part of what savings are of.
 bool WithoutFirstCalls(const findings::Analysis& analysis);
-// How long the unit is that savings are shares of: "42.1 ms", or "18.6 to 36.1 ms" without what
-// recording cost.
+// How long the unit is that savings are shares of: "42.1 ms", or "about 25.0 ms (18.6 to 36.1 ms)"
+// without what recording cost.
 std::string SavingBaseText(const findings::Analysis& analysis);
 
-// Of what is saved at most: its share of the base of savings, or of the longest that it may be.
+// Of what is saved: its share of the base of savings.
 std::string SavingShare(const findings::Analysis& analysis, double ms);
 // "of the step without profiler overhead"; empty where that is what times are shares of.
 std::string OfSavingBase(const findings::Analysis& analysis);
 
 // What a way out saves once those ranked before it are done (findings::AfterOthers), as text ("32.1
-// to 62.6 ms") and as its share of what savings are of ("36.7% to 71.6%").
+// to 62.6 ms").
 std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving);
 // With what of it is expected, "about 45.0 ms (32.1 to 62.6 ms)", where that is at neither end.
 std::string LikelyAfter(const findings::Analysis& analysis, const findings::WallSaving& saving);
 // "about 110 ms", of a range whose ends are far apart; else empty.
 std::string Expected(const findings::Analysis& analysis, const findings::Range& ms);
-// "about 110 ms (90.0 to 160 ms, 9.0% to 16.0%)", or "90.0 to 110 ms (9.0% to 11.0%)".
-std::string AfterText(const std::string& expected, const std::string& range,
-                      const std::string& share);
-// REQUIRES: the finding has a saving.
-std::string AfterShare(const findings::Analysis& analysis, const findings::Finding& finding);
+// "about 110 ms (90.0 to 160 ms, 9.0% to 16.0%)", or "90.0 to 110 ms (9.0% to 11.0%)", `range`
+// being the text of `ms` and `low_end` whether it has one. Shares are of one base: where savings
+// are of the middle of what the unit may take without the profiler, that one alone, "about 0.8 ms
+// of 1.5 ms (53.3%; 0.2 to 3.0 ms)". `unit` stands behind the saving, `of` behind the share.
+std::string SavingText(const findings::Analysis& analysis, const findings::Range& ms,
+                       const std::string& range, bool low_end, std::string_view unit,
+                       std::string_view of);
 
-// What a finding saves so, as a cell: AfterText. REQUIRES: it has a saving.
+// What a finding saves so, as a cell. REQUIRES: it has a saving.
 std::string AfterCell(const findings::Analysis& analysis, const findings::Finding& finding);
+// The same with what it is of, for a sentence: "110 ms per step (11.0%)", "110 ms (11.0% of the
+// step)".
+std::string AfterSentence(const findings::Analysis& analysis, const findings::WallSaving& saving);
 
-// Of a sum of savings, with the low end that its parts have, and its share.
+// Whether what is saved alone and what is saved once others are done are about the same, so that
+// one of them is enough to tell.
+bool AreAlike(const findings::Range& alone, const findings::Range& after);
+
+// Of a sum of savings, with the low end that its parts have; with its share.
 std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms);
-std::string SumShare(const findings::Analysis& analysis, const findings::Range& ms);
+std::string SumCell(const findings::Analysis& analysis, const findings::Range& ms);
 // Of all recommendations: the sum of what each saves after those above it, never more than there
 // is, of all units; as text, and its share. REQUIRES: wall.together_ms.
 findings::Range TogetherMs(const findings::Analysis& analysis);

@@ -61,6 +61,22 @@ std::string TrustList(const findings::Analysis& analysis) {
   return text;
 }
 
+std::string QualityTable(const findings::Analysis& analysis) {
+  MarkdownTable table({"Code", "Severity", "Time concerned", "What it means", "Record next"});
+  for (const findings::Quality& quality : analysis.quality) {
+    std::string time = findings::MsOf(quality);
+    if (const std::string share = findings::ShareOf(quality); !time.empty() && !share.empty())
+      time += " (" + share + ")";
+    std::string text = quality.text;
+    for (const std::string& more : {quality.consequence, quality.parts})
+      text += more.empty() ? "" : " " + more;
+    table.Row({Code(quality.code), std::string(findings::SeverityText(quality.severity)),
+               time.empty() ? std::string(kAbsentText) : time, CellOfText(text),
+               CellOfText(quality.record)});
+  }
+  return table.empty() ? "" : table.text() + "\n";
+}
+
 std::string SavingsNote(const findings::Analysis& analysis) {
   const findings::WallBase& wall = analysis.wall;
   if (!wall.known) return "";

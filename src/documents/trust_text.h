@@ -13,6 +13,8 @@ namespace jarvis::documents {
 std::vector<std::string> TrustLines(const findings::Analysis& analysis);
 // The same as a list.
 std::string TrustList(const findings::Analysis& analysis);
+// All of it; empty: nothing to say.
+std::string QualityTable(const findings::Analysis& analysis);
 // How savings were made and how well their replay holds, one sentence; empty: no GPU work.
 std::string SavingsNote(const findings::Analysis& analysis);
 

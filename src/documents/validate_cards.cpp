@@ -176,7 +176,8 @@ class CardCheck {
         return one.global_rank == card.number;
       });
       if (found != all.end() && IsBound(*found)) continue;
-      for (const Quantity& quantity : Quantities(impact.substr(0, impact.find(';')))) {
+      const std::size_t end = std::min(impact.find(';'), impact.find("% of "));  // its base
+      for (const Quantity& quantity : Quantities(impact.substr(0, end))) {
         if (quantity.kind == QuantityKind::kTime) high = std::max(high, quantity.value);
       }
       sum += high;

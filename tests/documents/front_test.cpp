@@ -16,11 +16,37 @@ TEST_CASE("what a fix saves is told once, unless it saves less after those above
   row.after = "up to 3.10 ms (8.1%)";
   CHECK(SavesSentence(row) == "Saves up to 3.10 ms (8.1%).");
   row.alone = "4.00 to 8.00 ms";
-  CHECK(SavesSentence(row) ==
-        "Saves up to 3.10 ms (8.1%) on top of the rows above, 4.00 to 8.00 ms on its own.");
+  CHECK(SavesSentence(row) == "Saves up to 3.10 ms (8.1%). Done alone: 4.00 to 8.00 ms.");
+  row.alike = true;
+  CHECK(SavesSentence(row) == "Saves up to 3.10 ms (8.1%).");
+  row.alike = false;
   row.alone = "at most 57.0 ms (53.3%)";
-  row.after = "upper bound; not in the total";
-  CHECK(SavesSentence(row) == "Saves at most 57.0 ms (53.3%); upper bound; not in the total.");
+  row.after = "not in the total";
+  CHECK(SavesSentence(row) == "Saves at most 57.0 ms (53.3%); not in the total.");
+}
+
+TEST_CASE("what shows only later says after what, and a change that costs time alone says that") {
+  findings::Finding finding;
+  FixRow row;
+  row.findings = {&finding};
+  row.alone = "almost nothing";
+  row.after = "15.8 to 52.5 ms (4.1% to 13.6%)";
+  row.until = "2";
+  CHECK(
+      SavesSentence(row) ==
+      "Saves almost nothing until priority 2 is done; then saves 15.8 to 52.5 ms (4.1% to 13.6%).");
+  row.alone = kSlower;
+  CHECK(SavesSentence(row) ==
+        "Slower until priority 2 is done; then saves 15.8 to 52.5 ms (4.1% to 13.6%).");
+}
+
+TEST_CASE("a bound of no finding is a saving, too") {
+  FixRow row;
+  row.alone = "at most 13.2 ms";
+  row.after = "not in the total";
+  CHECK(SavesSentence(row) == "Saves at most 13.2 ms; not in the total.");
+  row.alone = "size unknown";
+  CHECK(SavesSentence(row) == "Size unknown; not in the total.");
 }
 
 TEST_CASE("of two ways each says what it saves, the first with its share") {
@@ -35,8 +61,8 @@ TEST_CASE("of two ways each says what it saves, the first with its share") {
   CHECK(WaySaves(row, row.ways[1]) == "Saves 1.00 to 1.20 ms.");
   row.after = "0.10 to 0.20 ms (0.3% to 0.6%)";
   CHECK(WaySaves(row, row.ways[0]) ==
-        "Saves 0.10 to 0.20 ms (0.3% to 0.6%) on top of the rows above, 2.68 to 2.81 ms on its "
-        "own.");
+        "Saves 0.10 to 0.20 ms (0.3% to 0.6%). Done alone: 2.68 to 2.81 ms.");
+  CHECK(WaySaves(row, row.ways[1]) == "Done alone: 1.00 to 1.20 ms.");
 }
 
 TEST_CASE("what is beside the fixes, and what nobody knows, is no saving") {

@@ -58,8 +58,10 @@ TraceText LateLaunches(Inside inside) {
 
 TEST_CASE("what a graph of the step would meet is told beside it") {
   const std::string read = CaptureText(LateLaunches(Inside::kReadBack));
-  CHECK(read.find("at `aten::item` in `model/mask.py(42): is_full`, which waits for the GPU: "
-                  "pass a ready-made 4-D mask") != std::string::npos);
+  CHECK(
+      read.find("`aten::item` in `model/mask.py(42): is_full` waits for the GPU, which breaks the "
+                "graph") != std::string::npos);
+  CHECK(read.find(": pass a ready-made 4-D mask") != std::string::npos);
   CHECK(read.find("captured as it is") == std::string::npos);
   const Analyzed one = Analyze(LateLaunches(Inside::kReadBack));
   const auto& facts = one.Find("cpu_idle", "launch_bound")->path_b.front().facts;

@@ -64,5 +64,13 @@ TEST_CASE("places lose their folders, other text keeps its slashes") {
   CHECK(WithoutDirectories("`x` at a/b.py(3)") == "`x` at a/b.py(3)");
 }
 
+TEST_CASE("a sentence begins with a large letter, or with a name as it is written") {
+  CHECK(Capitalised("device copies") == "Device copies");
+  CHECK(Capitalised("fp32 products") == "Fp32 products");
+  CHECK(Capitalised("cudaMalloc and cudaFree calls") == "cudaMalloc and cudaFree calls");
+  CHECK(Capitalised("`aten::mm` and others") == "`aten::mm` and others");
+  CHECK(Capitalised("").empty());
+}
+
 }  // namespace
 }  // namespace jarvis::documents

@@ -69,7 +69,8 @@ TEST_CASE("the parts of a step add up to it, small ones too") {
 TEST_CASE("GPU work that nothing bounds is said, with what to record") {
   BookedStep step;
   CHECK(UnassessedSentence(step.analysis) ==
-        "50.0% of the step could not be assessed: GEMMs (50.0 ms). No performance model covers the "
+        "50.0% of the step could not be assessed: GEMMs (50.0 ms). Reason: no performance model "
+        "covers the "
         "ops that launch these kernels.");
   CHECK(WallTimeTable(step.analysis).find("not assessed") != std::string::npos);
   step.analysis.quality.emplace_back().code = "no_shapes";
@@ -93,7 +94,7 @@ TEST_CASE("faster GPU work saves nothing while the host sets the pace") {
     }
     return std::string("no such part");
   };
-  CHECK(fixes_of("GPU: casts and quantization") == "hidden by the host");
+  CHECK(fixes_of("GPU: casts and quantization") == "no gain: GPU waits");
   CHECK(fixes_of("GPU idle: host issuing ops").empty());
   step.Judge({});
   CHECK(UnassessedSentence(step.analysis).empty());

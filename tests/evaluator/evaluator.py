@@ -436,7 +436,7 @@ def score_limits(report, truth, score):
     claimed = idle = 0.0
     by_rank = {finding["global_rank"]: finding for finding in truth.findings}
     for card in report.cards:
-        times = [value for value, _, unit, _ in figures(prose_of(label(card, "Impact")).split(";")[0])
+        times = [value for value, _, unit, _ in figures(prose_of(label(card, "Impact")).split(";")[0].split("% of ")[0])
                  if unit == "ms"]
         high = max(times, default=0.0)
         if (by_rank.get(card["number"]) or {}).get("category") == "cpu_idle":

@@ -272,7 +272,7 @@ TEST_CASE("a shortened annotation of a server is read; a label of a diffusion is
   const Analyzed prefill = Analyze(server.text());
   CHECK(Of(prefill, WorkloadPart::kPhase) == "prefill");
   CHECK(Of(prefill, WorkloadPart::kBatch) == "1 request of 888 tokens");
-  CHECK(Of(prefill, WorkloadPart::kHeads) == "8 x 64 (1 of keys and values)");
+  CHECK(Of(prefill, WorkloadPart::kHeads) == "8 x 64 (1 KV head)");
 
   Script diffusion;
   diffusion.Note("execute_diffusion_1_256x256", 4);

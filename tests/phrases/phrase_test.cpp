@@ -51,7 +51,7 @@ TEST_CASE("a count and a flag choose between words") {
   CHECK(Filled("row{n||s}", "2") == "rows");
   CHECK(Filled("a[[ {n|row|rows}]]", "") == "a");
   const std::string training = Say(limits::kAccuracy, {{"rank", 2}, {"training", true}});
-  CHECK(training.find("priority 2. Record next: the loss over") != std::string::npos);
+  CHECK(training.find("accuracy holds. Record next: the loss over") != std::string::npos);
   const std::string other = Say(limits::kAccuracy, {{"rank", 2}, {"training", false}});
   CHECK(other.find("Record next: the outputs of the same") != std::string::npos);
 }

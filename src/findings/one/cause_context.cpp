@@ -157,8 +157,8 @@ double CauseContext::LargeGemm(std::string_view spec) const {
 }
 
 std::string CauseContext::LargeGemmSource() const {
-  return "share of the rate of " + (calls_.platform == nullptr ? "" : calls_.platform->name) +
-         " that large GEMMs usually reach";
+  return "the rate that large GEMMs usually reach" +
+         (calls_.platform == nullptr ? "" : " on " + calls_.platform->name);
 }
 
 double CauseContext::BestAligned(const Operation& operation) const {
@@ -184,7 +184,7 @@ CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
       !operation.kernels.empty() && operation.kernels.front().name.starts_with("Cijk_");
   if (operation.name.starts_with("aiter::") && tensile) {
     return {
-        "Add these sizes to aiter's table of tuned GEMMs with its gradlib tuner, "
+        "Add the slow GEMM sizes to aiter's table of tuned GEMMs with its gradlib tuner, "
         "AITER_CONFIG_GEMM_BF16. The table seems to have no entry for them, as the kernel is "
         "hipBLASLt's; or tune that with PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run",
         {"tuned_gemm_table"}};
@@ -194,19 +194,19 @@ CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
   const bool compiles = work_.compiled && !work_.autotuned && !own && !work_.IsServer();
   const TunedBy compiled = {
       "Compile with `mode=\"max-autotune\"`, unless it is on already; it times Triton's and the "
-      "library's kernels for these sizes",
+      "library's kernels for the recorded sizes",
       {"max_autotune", true}};
   if (work_.amd && work_.tunable_op == WorkContext::TunableOp::kReads) {
     return {
         "Run once with PYTORCH_TUNABLEOP_TUNING=1. TunableOp was on and only read its file, "
-        "which may lack these sizes",
+        "which may lack the slow GEMM sizes",
         {"tunable_op_tuning"}};
   }
   if (work_.amd && work_.tunable_op == WorkContext::TunableOp::kTunes)
     return compiles ? compiled : TunedBy{};
   if (work_.amd && !work_.before_torch2) {
     constexpr std::string_view kTunable =
-        "une hipBLASLt for these sizes: PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run";
+        "une hipBLASLt for the slow GEMM sizes: PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run";
     // Compiled code that replays graphs may be tuned by its compiler, and what the library still
     // computes is not.
     if (!compiles || work_.replays) return {fmt::format("T{}", kTunable), {"tunable_op"}};
@@ -224,8 +224,7 @@ CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
   // Neither setting is in the version that was recorded.
   if (work_.before_torch2) return {};
   if (own) {
-    return {"Time this GEMM at these sizes with cuBLASLt as well, and use the faster one",
-            {"time_cublaslt"}};
+    return {"Time the slow GEMM with cuBLASLt as well, and use the faster one", {"time_cublaslt"}};
   }
   // The switch chooses between NVIDIA's libraries: a kernel of PyTorch's own is in neither.
   const std::string_view kernel =
@@ -237,9 +236,8 @@ CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
         {"max_autotune", true}};
   }
   return {
-      "Set TORCH_BLAS_PREFER_CUBLASLT=1, and time it against 0 at these sizes. Generated "
-      "kernels "
-      "are another choice: torch.compile with `mode=\"max-autotune\"`",
+      "Set TORCH_BLAS_PREFER_CUBLASLT=1, and time it against 0 at the recorded sizes. Generated "
+      "kernels are another choice: torch.compile with `mode=\"max-autotune\"`",
       {"prefer_cublaslt", true}};
 }
 

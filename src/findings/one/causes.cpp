@@ -169,8 +169,7 @@ class CauseFinder {
     facts.push_back(CauseText(
         "environment", amd ? "HIPBLASLT_ALLOW_TF32=1" : "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1"));
     Set(o, Pattern::kTf32Off, "tf32", std::move(facts));
-    const Target target{part, fmt::format("{:.0f}% of the TF32 peak", limits::kTensorHigh * 100),
-                        "dense peak of " + platform->name};
+    const Target target{part, OfThe("dense TF32 peak", limits::kTensorHigh), "estimate"};
     o->cause->b = target;
     // Half the bytes, and the same shares of a higher rate. Where products are few, casts take it.
     const bool many = products_us_ >= limits::kAutocastProducts / 100 * calls_.computation_us;
@@ -179,8 +178,7 @@ class CauseFinder {
       AddWayToNarrow(work_, bf16->tflops, &o->cause->facts);
       Range more = SavedAtTensorRate(now, bf16->tflops, std::max(memory / 2, shortest));
       if (!sized) more.low = 0;
-      o->cause->a = Target{more, fmt::format("{:.0f}% of the bf16 peak", limits::kTensorHigh * 100),
-                           target.source};
+      o->cause->a = Target{more, OfThe("dense bf16 peak", limits::kTensorHigh), target.source};
     }
     if (sized) HoldAgainstTf32(peak->tflops, o);
     return true;
@@ -225,7 +223,7 @@ class CauseFinder {
         {CauseText("model_type", context_.model_type()),
          CauseText("first_op", context_.first_double_op()),
          Fact{"first_place", context_.first_double_place(), "place"}});
-    o->cause->a = Target{{0.35, 0.5, 0.6}, "half of the bytes", "bytes of an element"};
+    o->cause->a = Target{{0.35, 0.5, 0.6}, "half of the bytes", "the size of an element"};
     return true;
   }
 
@@ -276,12 +274,17 @@ class CauseFinder {
         {KernelFact(*o), NumberFact("tflops_achieved", *now, "TFLOPS/s"), CauseText("sizes", sizes),
          CauseText("padded", padded), CauseCount("multiple_of", unit)});
     if (target > 0) {
-      o->cause->a =
-          Target{{saved(0.6 * target), saved(limits::kTargetSlack * target), saved(target)},
-                 fmt::format("{:.0f} TFLOPS/s", target),
-                 "aligned GEMMs of the same type"};
+      o->cause->a = Target{
+          {saved(0.6 * target), saved(limits::kTargetSlack * target), saved(target)},
+          fmt::format("{:.0f} TFLOPS/s", target),
+          target > context_.BestAligned(*o) ? context_.LargeGemmSource()
+                                            : "aligned GEMMs of the same type in this trace"};
     }
     return true;
+  }
+
+  std::string OfThe(std::string_view peak, double part) const {
+    return fmt::format("{:.0f}% of the {} of {}", part * 100, peak, calls_.platform->name);
   }
 
   bool WeightBound(Operation* o) {
@@ -306,8 +309,7 @@ class CauseFinder {
     }
     const Range part{SavedPart(*e.tb_per_s, limits::kTargetSlack * goal),
                      SavedPart(*e.tb_per_s, 0.93 * goal), SavedPart(*e.tb_per_s, goal)};
-    o->cause->b = Target{part, fmt::format("{:.0f}% of the bandwidth", limits::kStreamShare * 100),
-                         "bandwidth of " + calls_.platform->name};
+    o->cause->b = Target{part, OfThe("peak bandwidth", limits::kStreamShare), "estimate"};
     return true;
   }
 
@@ -413,11 +415,9 @@ class CauseFinder {
     Set(o, Pattern::kFewQueries, walks ? "few_queries" : "few_keys", std::move(facts));
     // Operands that lie apart by head are copied first, and batched GEMMs of few rows reach a
     // quarter of the bandwidth as often as half.
-    const Target target{{SavedPart(*e.tb_per_s, peak / 8), SavedPart(*e.tb_per_s, peak / 4),
-                         SavedPart(*e.tb_per_s, peak / 2)},
-                        "half of the bandwidth",
-                        "bandwidth of " + calls_.platform->name};
-    o->cause->a = target;
+    const Range part{SavedPart(*e.tb_per_s, peak / 8), SavedPart(*e.tb_per_s, peak / 4),
+                     SavedPart(*e.tb_per_s, peak / 2)};
+    o->cause->a = Target{part, OfThe("peak bandwidth", 0.5), "estimate"};
     return true;
   }
 
@@ -447,8 +447,8 @@ class CauseFinder {
         CauseWords("choice", amd ? "flash-attn's `flash_attn_func` (Composable Kernel)"
                                  : FlashAttentionCall(*rate)),
         CauseWords("switch",
-                   amd ? "TORCH_ROCM_FA_PREFER_CK=1 for Composable Kernel's attention; in "
-                         "code `torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`"
+                   amd ? "TORCH_ROCM_FA_PREFER_CK=1 for Composable Kernel's attention; or call "
+                         "`torch.backends.cuda.preferred_rocm_fa_library(\"ck\")`"
                        : "cuDNN's attention: "
                          "`torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`")};
     if (causal) facts.push_back(NumberFact("causal_ms", o->gpu_us / 2000, "ms"));
@@ -509,8 +509,8 @@ class CauseFinder {
     Set(o, Pattern::kNarrowNorm, "narrow", std::move(facts));
     const Target target{{SavedPart(*e.tb_per_s, 0.5 * peak), SavedPart(*e.tb_per_s, 0.65 * peak),
                          SavedPart(*e.tb_per_s, limits::kStreamShare * peak)},
-                        fmt::format("{:.0f}% of the bandwidth", limits::kStreamShare * 100),
-                        "bandwidth of " + calls_.platform->name};
+                        OfThe("peak bandwidth", limits::kStreamShare),
+                        "estimate"};
     if (of_heads) o->cause->a = target;
     if (!of_heads || work_.engine == Engine::kSglang || work_.engine == Engine::kVllm)
       o->cause->b = target;

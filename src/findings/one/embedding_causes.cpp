@@ -90,8 +90,8 @@ void ExplainEmbedding(double tb_per_s, Operation* operation) {
   if (faster.mid > halved.mid) {
     cause.a =
         Target{{std::max(halved.low, faster.low), faster.mid, std::max(halved.high, faster.high)},
-               fmt::format("{:.0f}% of the bandwidth", limits::kTensorHigh * 100),
-               "bandwidth of the platform"};
+               fmt::format("{:.0f}% of the peak bandwidth", limits::kTensorHigh * 100),
+               "estimate"};
   } else {
     cause.a = Target{halved, "half of the bytes, and at best no sorting",
                      "bytes of a 16-bit element, time of the sorts in this trace"};

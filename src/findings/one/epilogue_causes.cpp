@@ -87,12 +87,15 @@ class EpilogueFinder {
     if (2 * behind <= operation->gpu.size()) return;
     std::vector<Fact> facts = {{"product", analysis::ShortKernelName(events_.name(product)), {}}};
     if (now.tb_per_s) facts.push_back(NumberFact("tb_s_achieved", *now.tb_per_s, "TB/s"));
-    const Target target{{0, 0.65, 0.9}, "no kernel of its own", "traffic of the kernel", true};
+    const Target target{{0, 0.65, 0.9},
+                        "no separate kernel after the GEMM",
+                        "the memory traffic of that kernel",
+                        true};
     // No compiler changes a kernel that somebody wrote, and one that has timed its own GEMMs has
     // none that is as fast with the activation.
     const bool own = IsOwnKernel(kinds_.Of(product).library);
     if (own || context_.autotuned) {
-      facts.push_back({"owner", own ? "that kernel" : "a GEMM kernel of your own", "words"});
+      facts.push_back({"owner", own ? "the GEMM kernel" : "a GEMM kernel of your own", "words"});
     } else {
       facts.push_back({"mode",
                        TunesProducts() ? "`mode=\"max-autotune\"`, as for the GEMMs"

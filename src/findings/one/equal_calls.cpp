@@ -74,8 +74,8 @@ std::optional<std::string> EqualCallsText(const session::LoadedTrace& trace) {
   if (most == kinds.end() || !MovesEqually(*most)) return std::nullopt;
   if (IsSpread(*most)) {
     return fmt::format(
-        "The {} calls of {} take {} to {}, median {}: time above {} is probably waiting for other "
-        "ranks [inferred]; one rank cannot show for which.",
+        "{} equal calls of {} take {} to {}, median {}: time above {} is probably waiting for other "
+        "ranks [inferred]; one rank cannot show for which of them.",
         most->calls, analysis::CommFamilyName(most->family), Micros(most->shortest_ns),
         Micros(most->longest_ns), Micros(most->median_ns), Micros(most->transfer_ns));
   }
@@ -91,8 +91,8 @@ std::optional<std::string> EqualCallsText(const session::LoadedTrace& trace) {
                 Micros(most->longest_ns))
           : "";
   return fmt::format(
-      "The {} calls of {} take at least {}, median {}: times this similar are transfer{}, not "
-      "waiting{}.",
+      "{} equal calls of {} take almost the same time (at least {}, median {}), so this is "
+      "transfer{}, not waiting{}.",
       most->calls, analysis::CommFamilyName(most->family), Micros(most->shortest_ns),
       Micros(most->median_ns), rate, outstanding);
 }

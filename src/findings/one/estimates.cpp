@@ -276,8 +276,8 @@ class FindingMaker {
               "share of the peak that attention of such lengths reaches"};
     }
     return {{part(limits::kRoofLow), part(limits::kRoofMid), part(limits::kRoofHigh)},
-            "60 to 90 % of its roof",
-            "the roofline of the platform"};
+            "60% to 90% of its roofline",
+            "estimate"};
   }
 
   // The part of a convolution's time that layout conversions take.

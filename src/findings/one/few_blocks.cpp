@@ -60,7 +60,9 @@ std::optional<Cause> FewRows(const Calls& calls, const WorkContext& work, double
        o.kernels.empty() ? std::string()
                          : std::string(analysis::ShortKernelName(o.kernels.front().name)),
        {}}};
-  cause.b = Target{{0.3, 0.5, 0.75}, "four times as many blocks", "blocks against units"};
+  cause.b = Target{{0.3, 0.5, 0.75},
+                   "four times as many blocks",
+                   "its blocks against the compute units of the device"};
   return cause;
 }
 
@@ -121,8 +123,8 @@ std::optional<Cause> FewBlocksCause(const Calls& calls, const WorkContext& work,
   const double mean_us = cause.gpu_us / static_cast<double>(cause.gpu.size());
   const double left = std::max(most / units, limits::kLaunchFloorUs / mean_us);
   cause.a = Target{{0, (1 - left) / 2, 1 - left},
-                   "all compute units busy, at most",
-                   "blocks against compute units"};
+                   "all compute units busy",
+                   "its blocks against the compute units of the device"};
   if (2 * library_us > cause.gpu_us) {
     // A small GEMM has few tiles, and nothing to gain.
     if (kind == Kind::kGemm && cause.gpu_us * 100 < limits::kLineShare * calls.computation_us)

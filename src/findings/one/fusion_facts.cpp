@@ -104,7 +104,7 @@ std::vector<Fact> FusionFacts(const Analysis& analysis, const FusionCandidate& c
                    "words"});
   const std::string& framework = analysis.workload[WorkloadPart::kFramework].value;
   if (ContainsNoCase(framework, "megatron")) {
-    facts.push_back({"flag", "Set --use-flash-attn, Megatron's own switch for it", "words"});
+    facts.push_back({"flag", "Set Megatron's --use-flash-attn", "words"});
   }
   AddFrames(analysis.workload[WorkloadPart::kBatch].value, candidate, &facts);
   return facts;

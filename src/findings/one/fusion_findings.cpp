@@ -95,7 +95,7 @@ std::string PartToCompile(const Analysis& analysis, bool* whole) {
   }
   *whole = analysis.workload[WorkloadPart::kModel].known();
   return *whole ? "the model (`torch.compile(model)`)"
-                : "the functions that call these ops (`torch.compile`)";
+                : "the functions that call the unfused ops (`torch.compile`)";
 }
 
 // Chains of an eager model are one lever: whoever compiles it has them all.
@@ -260,8 +260,8 @@ class FusionFindingMaker {
     f->savings_ms = Scaled(saved, f->time_ms);
     for (Change::Part& one : f->change_a->parts)
       one.saved_part = saved;
-    f->change_a->target = "80 % of the bandwidth";
-    f->change_a->source = "bandwidth of the platform";
+    f->change_a->target = "80% of the peak bandwidth";
+    f->change_a->source = "estimate";
   }
 
   Finding Make(const Candidates& members) const {
@@ -275,8 +275,8 @@ class FusionFindingMaker {
     f.savings_ms = Range{};
     Patterns(members, &f);
     f.change_a = Change{};
-    f.change_a->target = first.target.empty() ? "one kernel each" : first.target;
-    f.change_a->source = first.source.empty() ? "traffic of the chains" : first.source;
+    f.change_a->target = first.target.empty() ? "one kernel per chain" : first.target;
+    f.change_a->source = first.source.empty() ? "the memory traffic of the chains" : first.source;
     for (const FusionCandidate* one : members)
       AddMember(*one, &f);
     const bool engine = IsActivationOfEngine(members);

@@ -199,14 +199,19 @@ std::string PlacesClause(const std::vector<Obstacle>& places) {
   return Enumerated(parts);
 }
 
-// "`a` in `f`, which waits for the GPU: pass no mask; `b` ..."
+// "`a` in `f` waits for the GPU, which breaks the graph: pass no mask; for `b`, ..."
 std::string WaitsClause(const std::vector<Obstacle>& waits, bool compiled) {
+  const std::string places = PlacesClause(waits);
+  const char* const s = waits.size() == 1 ? "s" : "";
   std::string text =
-      compiled ? "graph break (or another branch) at " : "`torch.cuda.graph` fails at ";
-  text += fmt::format("{}, which wait{} for the GPU: {}", PlacesClause(waits),
-                      waits.size() == 1 ? "s" : "", CureOf(waits.front()));
+      compiled ? fmt::format(
+                     "{} wait{} for the GPU, which breaks the graph unless the compiled "
+                     "code takes another branch",
+                     places, s)
+               : fmt::format("`torch.cuda.graph` fails at {}, which wait{} for the GPU", places, s);
+  text += fmt::format(": {}", CureOf(waits.front()));
   if (waits.size() > 1 && CureOf(waits[1]) != CureOf(waits.front()))
-    text += fmt::format("; {}: {}", QuotedName(waits[1].op), CureOf(waits[1]));
+    text += fmt::format("; for {}, {}", QuotedName(waits[1].op), CureOf(waits[1]));
   return text;
 }
 
@@ -214,29 +219,30 @@ std::string WaitsClause(const std::vector<Obstacle>& waits, bool compiled) {
 // token the keys get longer.
 std::string LengthClause(const WorkContext& context, const std::string& sizes) {
   if (context.generates) {
-    return "; a graph has one fixed length: keep keys and values in a cache of fixed size "
+    return ". A graph has one fixed length: keep keys and values in a cache of fixed size "
            "(transformers: `StaticCache`), written in place, with a mask";
   }
   if (!sizes.empty())
-    return fmt::format("; a graph has fixed sizes, and here they differ by step ({})", sizes);
+    return fmt::format(". A graph has fixed sizes, and here they differ by step ({})", sizes);
   if (context.training || context.input_tokens == 0 || context.input_tokens % 8 == 0) return "";
-  return fmt::format("; a graph has one fixed length: pad inputs to a few lengths ({} tokens now)",
+  return fmt::format(". A graph has one fixed length: pad inputs to a few lengths ({} tokens now)",
                      context.input_tokens);
 }
 
 std::string UploadsClause(const std::vector<Obstacle>& uploads) {
   return fmt::format(
-      "{} cop{} from the host inside the step: create it on the device (`device=`), or copy it "
-      "before",
+      "{} cop{} from the host inside the step: create the tensor on the device (`device=`), or "
+      "copy "
+      "it before the step",
       PlacesClause(uploads), uploads.size() == 1 ? "ies" : "y");
 }
 
 std::string ObstaclesClause(const std::vector<Obstacle>& waits,
                             const std::vector<Obstacle>& uploads, bool compiled) {
   std::string text = waits.empty() ? "" : WaitsClause(waits, compiled);
-  if (!uploads.empty()) text += (text.empty() ? "" : "; ") + UploadsClause(uploads);
+  if (!uploads.empty()) text += (text.empty() ? "" : ". ") + UploadsClause(uploads);
   if (!text.empty()) return text;
-  return "the step can be captured as it is: between its first and last kernel nothing waits for "
+  return "The step can be captured as it is: nothing between its first and last kernel waits for "
          "the "
          "GPU or copies from the host";
 }

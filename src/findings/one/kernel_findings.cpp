@@ -72,7 +72,7 @@ class KernelFindingMaker {
     std::string subject = fmt::format("{} transposes", gpu.size());
     out_.push_back(StructureFinding(
         calls_, Pattern::kLayoutKernels, "layout transposes", std::move(subject), std::move(gpu),
-        {0.6, 0.8, 1}, {{}, "most of them gone", "layout of convolution kernels"}, {}));
+        {0.6, 0.8, 1}, {{}, "most of the conversions gone", "layout of convolution kernels"}, {}));
   }
 
   void BatchNorm(std::vector<EventIndex> gpu) {

@@ -41,9 +41,11 @@ struct Quality {
   std::string unit;         // of both: "%", "ms", ""
   std::string evidence;     // where the value is from; may be empty
   std::string consequence;  // one sentence: what not to conclude; may be empty
+  std::string parts;        // what `text` is made up of, for tables: a sentence; may be empty
   // Of what recording cost: without it the GPU is the bottleneck, whatever the recording shows.
   bool gpu_binds_without = false;
-  std::string record;  // what to record or do next time; empty: nothing helps
+  bool bound_unsure = false;  // ... nobody knows whether the host or the GPU is
+  std::string record;         // what to record or do next time; empty: nothing helps
 
   double MidMs() const { return (ms.value_or(0) + ms_high.value_or(ms.value_or(0))) / 2; }
 };

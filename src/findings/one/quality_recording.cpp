@@ -330,11 +330,10 @@ class RecordingQualities {
     q.unit = "%";
     if (!trace_.tree().unlinked().empty()) q.first_uid = events[trace_.tree().unlinked()[0]].uid;
     SetTime(RecordingOf(trace_), busy_ms, 0, &q);
-    q.consequence =
-        AtStart()
-            ? "They were launched before the recording started. Totals of the whole recording and "
-              "of kernels include them, numbers per step do not."
-            : "The ops of this work are unknown.";
+    q.consequence = AtStart() ? "They were launched before the recording started. Whole-recording "
+                                "and per-kernel totals "
+                                "include them; per-step numbers do not."
+                              : "The ops of this work are unknown.";
     q.record = "start recording before the work is launched (warm-up steps), or synchronize first";
   }
 

@@ -237,7 +237,7 @@ class ScopeQualities {
     const double own = MillisOf(in_.frames->books.computing_ns());
     const bool apart = own < (1 - kMuch) * busy;
     const double gpu = apart ? own : busy;
-    const std::string_view work = apart ? "GPU work apart from collectives" : "GPU work";
+    const std::string_view apart_from = apart ? " (collectives not counted)" : "";
     const double host = MillisOf(in_.frames->books.host.alone_ns);
     if (host < 0.75 * gpu) return;
     // The cost is of all recorded steps, odd ones too; floors are of those that shares are of.
@@ -249,8 +249,8 @@ class ScopeQualities {
     const double most = std::max(0.0, host - low * part);
     if (least > gpu) {
       q->consequence = fmt::format(
-          "Without it, host work would still take an estimated {} ms or more, against {} ms of {}.",
-          Each(least), Each(gpu), work);
+          "Without it, the host would still work for {} ms or more, the GPU for {} ms{}.",
+          Each(least), Each(gpu), apart_from);
     } else {
       // A GPU that is idle for much of what is left of the unit then waits, for shorter host work.
       constexpr double kMostly = 0.8;
@@ -258,17 +258,17 @@ class ScopeQualities {
       const bool waits = most < gpu && without && in_.wall.gpu_floor_ms < kMostly * without->low;
       const bool in_turns = waits || in_.bound.kind == ledger::BoundKind::kInTurns;
       q->gpu_binds_without = most < gpu && !in_turns;
+      q->bound_unsure = most >= gpu && !in_turns;
       // Of what may all be the recording's own nothing is known but the most.
       constexpr double kTold = 0.05;
-      q->consequence = fmt::format(
-          "Without it, host work would take {} ms, against {} ms of {}: {}.",
-          least < kTold * host ? fmt::format("at most {}", Each(most))
-                               : fmt::format("{} to {}", Each(least), Each(most)),
-          Each(gpu), work,
-          in_turns     ? "they work one after the other"
-          : most < gpu ? "the GPU is the bottleneck"
-                       : fmt::format("the bottleneck of the {} without the profiler is uncertain",
-                                     in_.base.unit));
+      q->consequence =
+          fmt::format("Without it, the host would work for {} ms, the GPU for {} ms{}: {}.",
+                      least < kTold * host ? fmt::format("at most {}", Each(most))
+                                           : fmt::format("{} to {}", Each(least), Each(most)),
+                      Each(gpu), apart_from,
+                      in_turns     ? "they work one after the other"
+                      : most < gpu ? "the GPU is the bottleneck"
+                                   : "which of them is the bottleneck is uncertain");
     }
   }
 

@@ -71,9 +71,10 @@ class TimeQualities {
                          WhoWaited(waited, ms));
     q.count = frames.unrecorded.size();
     q.consequence =
-        waited > 0 ? "Do not count it as idle time or as time of the copy or wait that blocks the "
-                     "host."
-                   : "Do not count it as idle time or as part of the work queued after it.";
+        waited > 0
+            ? "Do not read that time as GPU idle time, nor as the cost of the copy or wait in "
+              "which the host is blocked."
+            : "Do not read that time as GPU idle time, nor as part of the work queued after it.";
     q.record = "synchronize before recording starts, or record the earlier steps as well";
     list_.push_back(std::move(q));
   }
@@ -82,7 +83,7 @@ class TimeQualities {
   static std::string WhoWaited(double waited_ms, double ms) {
     constexpr double kNearlyAll = 0.9;
     if (waited_ms >= kNearlyAll * ms)
-      return "the host waited for it, and work queued in the meantime started only after it";
+      return "the host waited for that work, and what was queued in the meantime started after it";
     const char* queued = "work launched in the meantime was queued after it";
     if (waited_ms <= (1 - kNearlyAll) * ms) return fmt::format("{}; the host did not wait", queued);
     return fmt::format("{}, and the host waited for {} ms of it", queued, Of(waited_ms));
@@ -179,13 +180,15 @@ class TimeQualities {
     SetTime(base_, std::min(low, waiting), std::min(high, waiting), &q);
     if (q.percent_high.value_or(q.percent.value_or(0)) < kToldFrom) return;
     q.code = "profiler_events";
-    q.text = fmt::format("Recording slowed the host by {} to {} ms{} ({}).", each(low), each(high),
-                         steps > 1 ? PerUnit(frames.base) : "", fmt::join(kinds, ", "));
+    const std::string per_unit = steps > 1 ? PerUnit(frames.base) : "";
+    q.text = fmt::format("Recording slowed the host by an estimated {} to {} ms{}.", each(low),
+                         each(high), per_unit);
+    q.parts = fmt::format("Of that: {}.", fmt::join(kinds, ", "));
     q.count = count;
-    q.consequence = trace_.timeline() ? "GPU idle time that waits for the host may be too long by "
-                                        "up to that much; the rest is not "
-                                        "affected."
-                                      : "Host times may be too long by up to that much.";
+    q.consequence = trace_.timeline()
+                        ? "GPU idle time caused by the host may be overstated by up to "
+                          "this amount; kernel times are not affected."
+                        : "Host times may be overstated by up to this amount.";
     q.record = "the wall time of the same steps without a profiler";
     list_.push_back(std::move(q));
   }
@@ -334,13 +337,14 @@ class TimeQualities {
     for (std::size_t i = 0; i < std::min<std::size_t>(4, order.size()); ++i)
       some.push_back(order[i].second);
     std::string text = fmt::format(
-        "The host stood still for {} ms ({}% of its time): {} pauses of {} to {} ms lie inside "
-        "calls that otherwise take microseconds ({}, ...)",
+        "The host stalls for {} ms ({}% of its time) in {} pauses of {} to {} ms, inside calls "
+        "that "
+        "usually take microseconds ({}, ...)",
         Of(found.total_ms), Of(found.share_percent), found.pieces.size(), Of(found.shortest_ms),
         Of(found.longest_ms), fmt::join(some, ", "));
     if (found.tick) {
-      text += fmt::format("; {}% of them end on a tick of {} ms", Of(found.tick->share_percent),
-                          Of(found.tick->period_ms));
+      text += fmt::format("; {}% of the pauses end on a multiple of {} ms, a scheduler tick",
+                          Of(found.tick->share_percent), Of(found.tick->period_ms));
     }
     Quality& q = Add("descheduled_host", Severity::kWarning, text + ".");
     q.count = found.pieces.size();
@@ -357,12 +361,11 @@ class TimeQualities {
     const double idle = MillisOf(books.wall.Of(ledger::IdleCause::kNotScheduled));
     SetTime(base_, collectives ? found.total_ms : idle, 0, &q);
     q.consequence =
-        "No op or kernel is slow: the process probably had no CPU, which only records of the "
-        "scheduler would prove.";
-    if (collectives) q.consequence += " Other ranks wait for it in collectives.";
-    q.record =
-        "give each process its own cores (fewer processes, affinity, cpuset quota); "
-        "record with perf sched beside the profiler";
+        "No op or kernel is slow: the process probably had no CPU, which only a scheduler trace "
+        "can "
+        "prove.";
+    if (collectives) q.consequence += " Other ranks wait for this one in collectives.";
+    q.record = "perf sched beside the profiler";
   }
 
   void Dispatch(const analysis::RecordingChecks& checks) {
@@ -372,14 +375,13 @@ class TimeQualities {
     const double share = static_cast<double>(t.touching) / static_cast<double>(t.neighbours) * 100;
     const bool floor = t.floor_us <= kFloorMaxUs;
     std::string text = fmt::format(
-        "Of the kernels that start within 5 µs after another one, {} of {} ({}%) start exactly "
-        "when it "
-        "ends, so recorded durations include dispatch",
+        "{} of {} back-to-back kernels ({}%) start exactly when the previous one ends, so recorded "
+        "durations include dispatch",
         t.touching, t.neighbours, Of(share));
     if (floor) {
       text += fmt::format(
-          ". 98% of all kernels take at least {} µs, so dispatch may be up to {} ms of the time of "
-          "the recording's {} kernels",
+          ". 98% of kernels take at least {} µs, so up to that much per kernel may be dispatch, {} "
+          "ms over the recording's {} kernels",
           Of(t.floor_us), Of(t.bound_ms()), t.kernels);
     }
     Quality& q = Add("dispatch_in_durations", Severity::kNote, text + ".");
@@ -387,9 +389,9 @@ class TimeQualities {
     // A bound of what may be dispatch; none of it may be.
     if (floor) SetTime(base_, 0, t.bound_ms(), &q);
     q.consequence =
-        "Rates of the shortest kernels are too low. Compare wall times, not busy or kernel times, "
-        "with "
-        "traces of other profilers.";
+        "Rates of the shortest kernels are too low. Against traces of other profilers, compare "
+        "wall "
+        "times, not busy or kernel times.";
     q.record = "rocprofv3 counters for single kernels";
   }
 
@@ -407,7 +409,8 @@ class TimeQualities {
                   : std::string("All times are in whole microseconds."));
       // Each kernel's by half of one at most.
       SetTime(base_, 0, 0.5e-3 * static_cast<double>(kernels), &q);
-      q.consequence = "Durations, gaps and rates of the shortest kernels may be off by up to half.";
+      q.consequence =
+          "For the shortest kernels, durations, gaps and rates may be off by up to 50%.";
       q.record = "PyTorch 2.3 or newer, which writes nanoseconds";
     }
     if (checks.clock) Clock(*checks.clock);
@@ -435,8 +438,9 @@ class TimeQualities {
                       clock.early_starts, clock.launched, Of(clock.early_us)));
     }
     if (clock.late_ends > 0) {
-      parts.push_back(fmt::format("{} waits for the device return up to {} µs before its work ends",
-                                  clock.late_ends, Of(clock.late_us)));
+      parts.push_back(fmt::format(
+          "{} wait{} for the device return{} up to {} µs before the work ends", clock.late_ends,
+          clock.late_ends == 1 ? "" : "s", clock.late_ends == 1 ? "s" : "", Of(clock.late_us)));
     }
     Quality& q = Add("clocks_disagree", Severity::kNote,
                      fmt::format("Host and GPU use different clocks: {}.", fmt::join(parts, "; ")));
@@ -460,13 +464,15 @@ class TimeQualities {
     }
     const double idle_ms = checks.gpu_annotations_ms - checks.gpu_annotations_busy_ms;
     if (idle_ms > 0.5 * checks.gpu_annotations_ms) {
-      Quality& q = Add("gpu_annotation_rows", Severity::kNote,
-                       fmt::format("{} rows of annotations on the GPU cover {} ms, in {} ms of "
-                                   "which the GPU worked.",
-                                   checks.gpu_annotations, Of(checks.gpu_annotations_ms),
-                                   Of(checks.gpu_annotations_busy_ms)));
+      Quality& q =
+          Add("gpu_annotation_rows", Severity::kNote,
+              fmt::format("{} annotation row{} on the GPU timeline span{} {} ms; the GPU "
+                          "worked for {} ms of that.",
+                          checks.gpu_annotations, checks.gpu_annotations == 1 ? "" : "s",
+                          checks.gpu_annotations == 1 ? "s" : "", Of(checks.gpu_annotations_ms),
+                          Of(checks.gpu_annotations_busy_ms)));
       q.count = checks.gpu_annotations;
-      q.consequence = "The length of such a row is no GPU time of what it names.";
+      q.consequence = "The length of such a row is not the GPU time of what it names.";
     }
   }
 

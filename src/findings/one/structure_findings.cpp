@@ -153,7 +153,7 @@ class TraceStructures {
         "`torch.backends.cudnn.benchmark = True` as well: the shapes are the same in each step.");
     Add(Pattern::kHalfPrecisionOff, "Precision",
         convolutions ? "fp32 convolutions and GEMMs" : "fp32 GEMMs", std::move(gpu),
-        {0.4, 0.6, 0.75}, {{}, "fp16 tensor cores", "published speedups of mixed precision"},
+        {0.4, 0.6, 0.75}, {{}, "fp16 on the tensor cores", "published speedups of mixed precision"},
         std::move(facts));
   }
 
@@ -266,8 +266,8 @@ class TraceStructures {
                                StructureCount("copies_per_launch", copies.size() / launches)};
     if (bytes > 0) facts.push_back(NumberFact("bytes", bytes / 1e9, "GB"));
     Add(Pattern::kGraphInputCopies, "Copies", "device copies around " + owner,
-        {copies.begin(), copies.end()}, {0.5, 0.9, 1}, {{}, "no copies", "copies in this trace"},
-        std::move(facts));
+        {copies.begin(), copies.end()}, {0.5, 0.9, 1},
+        {{}, "no copies", "their time in this trace"}, std::move(facts));
     // What is captured changes, the model does not.
     std::swap(out_.back().path_a, out_.back().path_b);
     std::swap(out_.back().change_a, out_.back().change_b);
@@ -300,7 +300,7 @@ class TraceStructures {
           "fuse_allreduce_rms), the copies go with it"));
     }
     Add(Pattern::kCollectiveCopies, "Copies", "device copies", {copies.begin(), copies.end()},
-        {0.5, 0.8, 1}, {{}, "no copies", "copies in this trace"}, std::move(facts));
+        {0.5, 0.8, 1}, {{}, "no copies", "their time in this trace"}, std::move(facts));
   }
 
   bool IsCollective(EventIndex e) { return classes_.Of(e) == analysis::WorkClass::kCommunication; }

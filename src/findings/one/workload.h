@@ -39,7 +39,7 @@ enum class WorkloadPart : std::uint8_t {
   kInput,        // "128 frames of 224 x 224"
   kLayers,       // "36"
   kHidden,       // "2880"
-  kHeads,        // "64 x 64, 8 of keys and values"
+  kHeads,        // "64 x 64 (8 KV heads)"
   kExperts,      // "128, top 4"
   kVocabulary,   // "201088"
   kPrecision,    // "bf16 92 %, fp32 8 %"

@@ -151,8 +151,8 @@ class MachineTeller {
     std::string more;
     if (tensor_ > 1) more = fmt::format("{} on this rank", attention->heads);
     if (attention->kv_heads != attention->heads) {
-      more += fmt::format("{}{} of keys and values{}", more.empty() ? "" : ", ",
-                          attention->kv_heads, tensor_ > 1 ? " there" : "");
+      more += fmt::format("{}{} KV head{}", more.empty() ? "" : ", with ", attention->kv_heads,
+                          attention->kv_heads == 1 ? "" : "s");
     }
     if (!more.empty()) text += fmt::format(" ({})", more);
     out_.Set(WorkloadPart::kHeads, std::move(text),

@@ -245,8 +245,9 @@ class ModelTeller {
       if (OfPrompts(*attention)) return;
       const std::uint64_t layers = LayersByAttention(*attention) / passes_;
       out_.Set(WorkloadPart::kLayers, fmt::format("{}", layers), Certainty::kInferred,
-               fmt::format("{} attention calls of {} heads of {} in {} forward passes",
-                           layers * passes_, attention->heads, attention->head, passes_));
+               fmt::format("attention calls of {1} heads of {2}: {0} in {3} forward pass{4}",
+                           layers * passes_, attention->heads, attention->head, passes_,
+                           passes_ == 1 ? "" : "es"));
       return;
     }
     LayersByKernels();
