@@ -456,10 +456,12 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
       if (IsOfBreaks(cause)) return BreaksTitle(analysis, cause);
       const bool checks = IsOfChecks(cause);
       const std::string count = EachCalls(analysis, cause.count);
+      const bool one = count == "1";
       std::string text = fmt::format(
-          "{} {}{}{}{}", count, checks ? "value check" : "sync", count == "1" ? "" : "s",
-          analysis.base.count > 1 ? " " + UnitPhrase(analysis) : "",
-          checks ? " (syncs that read one value back)" : " that leave the GPU queue empty");
+          "{} {}{}{}{}", count, checks ? "value check" : "wait", one ? "" : "s",
+          checks ? " (syncs that read one value back)"
+                 : fmt::format(" with nothing queued behind {}", one ? "it" : "them"),
+          analysis.base.count > 1 ? " " + UnitPhrase(analysis) : "");
       if (cause.places.empty()) return text;
       const HostPlace& first = cause.places.front();
       // One call from many lines is one thing to look for.

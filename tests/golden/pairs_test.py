@@ -167,10 +167,10 @@ class RecordedPairs(unittest.TestCase):
         for end in ends[:4]:
             self.assertIn(end, alone)
         places = [alone.index(words) for words in
-                  ("Fp32 GEMMs with TF32", "unfused chains", "491 syncs", "Host work between",
+                  ("Fp32 GEMMs with TF32", "unfused chains", "491 waits", "Host work between",
                    "The same work repeated")]
         self.assertEqual(places, sorted(places))
-        for row, words in zip(rows, ("Fp32 GEMMs with TF32", "unfused chains", "491 syncs",
+        for row, words in zip(rows, ("Fp32 GEMMs with TF32", "unfused chains", "491 waits",
                                      "Host work between", "The same work repeated")):
             self.assertIn(words, row)
 

@@ -493,6 +493,10 @@ class WallAsker {
       if (hidden && !kept.empty()) {
         f.shows_after = BehindWhat(order, k, ids);
         HoldBack(&f);
+        // Where the GPU then sets the pace, the host's time in calls of copies costs nothing.
+        const double host_ms = MillisOf(analysis_.frames->books.host.alone_ns);
+        if (Advises(f.path_b, Advice::kPinnedCopies) && host_ms < analysis_.wall.gpu_floor_ms)
+          f.wall_b->after_others_ms = std::min(f.wall_b->after_others_ms, f.OwnExclusiveMs());
       }
       ids[k] = fmt::format("f{}", kept.size() + 1);
       take(order[k].at);
