@@ -49,8 +49,8 @@ struct GraphLaunches {
 };
 // Copies from and to pageable memory use pinned memory, and uploads no longer hold the host up, nor
 // does the wait of the op that uploads (without non_blocking=True PyTorch's waits after its copy);
-// nor do copies back whose values are not read at once (LaunchBeforeRead). Other events are no copies
-// and are passed over.
+// nor do copies back whose values are not read at once (LaunchBeforeRead). Other events are no
+// copies and are passed over.
 struct PinCopies {
   std::vector<trace::EventIndex> copies;  // GPU events
 };
