@@ -457,11 +457,11 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
       const bool checks = IsOfChecks(cause);
       const std::string count = EachCalls(analysis, cause.count);
       const bool one = count == "1";
-      std::string text = fmt::format(
-          "{} {}{}{}{}", count, checks ? "value check" : "wait", one ? "" : "s",
-          checks ? " (syncs that read one value back)"
-                 : fmt::format(" with nothing queued behind {}", one ? "it" : "them"),
-          analysis.base.count > 1 ? " " + UnitPhrase(analysis) : "");
+      std::string text =
+          fmt::format("{} {}{}{}{}", count, checks ? "value check" : "wait", one ? "" : "s",
+                      checks ? " (syncs that read one value back)"
+                             : fmt::format(" with nothing queued behind {}", one ? "it" : "them"),
+                      analysis.base.count > 1 ? " " + UnitPhrase(analysis) : "");
       if (cause.places.empty()) return text;
       const HostPlace& first = cause.places.front();
       // One call from many lines is one thing to look for.
