@@ -224,8 +224,9 @@ std::string PathLine(const findings::Analysis& analysis, const findings::Finding
   if (letter == 'B' && !saves.empty() && saves == text.saves_a) saves = "Saves the same.";
   const findings::WallSaving* best = findings::BestWall(finding);
   const bool chosen = text.chosen == letter;
-  // With what it assumes, it is told all the same.
-  const bool told = chosen && best != nullptr && saves.find("assuming") == std::string::npos &&
+  // With what it assumes, or the change that was simulated, it is told all the same.
+  const bool told = chosen && best != nullptr && finding.by_hand == nullptr &&
+                    saves.find("assuming") == std::string::npos &&
                     AreAlike(best->ms, findings::AfterOthers(*best));
   // The impact says the same.
   const bool bound = chosen && IsBound(finding) && saves.starts_with("Saves at most");

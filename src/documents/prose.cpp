@@ -12,6 +12,7 @@
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
 #include "findings/one/chain_works.h"
+#include "findings/one/estimates.h"
 #include "findings/one/rule_text.h"
 
 namespace jarvis::documents {
@@ -130,9 +131,11 @@ std::string SavesText(const findings::Analysis& analysis, const findings::Findin
   if (finding.by_hand != nullptr) return AddedSaves(analysis, finding, wall);
   if (change && RowOf(analysis, finding) != nullptr) {
     if (change->savings_ms.high <= 0) return "";
-    return fmt::format("Saves {} {}, assuming {} (basis: {}).",
-                       EachRange(analysis, wall ? wall->ms : change->savings_ms),
-                       wall ? UnitPhrase(analysis) : "of GPU time", change->target, change->source);
+    return fmt::format(
+        "Saves {} {}, assuming {} (basis: {}).",
+        EachRange(analysis,
+                  wall ? wall->ms : findings::Scaled(change->savings_ms, finding.own_part)),
+        wall ? UnitPhrase(analysis) : "of GPU time", change->target, change->source);
   }
   // What of it is waiting for others no way out of this rank changes.
   if (!wall && finding.bound_ms && finding.joint_ms) {
@@ -384,20 +387,18 @@ bool HasWay(const std::vector<findings::Remedy>& path) {
                      [](const findings::Remedy& remedy) { return IsToldAsWay(remedy.advice); });
 }
 
-// Where to start: the way that saves more, and of equal ones that which needs no change of the
-// code.
+// Where to start: the best of both (BestWall).
 char ChosenPath(const findings::Finding& finding, const FindingText& text) {
   const bool a = !text.path_a.empty();
   // What only names the work is none beside a way that the reader can take.
   const bool b =
       !text.path_b.empty() && (!a || finding.path_b.empty() || findings::HasAction(finding.path_b));
-  const auto ms = [](const std::optional<findings::WallSaving>& wall) {
-    return wall ? wall->ms.mid : 0;
-  };
   if (a && b) {
     // A way that has a saving goes before one that nobody can size.
     if (finding.change_a && !finding.change_b && finding.rule) return 'A';
-    return ms(finding.wall_a) > ms(finding.wall_b) ? 'A' : 'B';
+    const findings::WallSaving* best = findings::BestWall(finding);
+    const bool first = finding.wall_a && best == &*finding.wall_a && best->ms.mid > 0;
+    return first ? 'A' : 'B';
   }
   return a ? 'A' : b ? 'B' : '\0';
 }

@@ -47,7 +47,7 @@ TEST_CASE("where ends have bases of their own, the share is of the middle alone"
   CHECK(one.Impact() == "Saves about 6.00 ms, 20.0% of 30.0 ms (4.00 to 9.00 ms).");
   // The middle is near an end and is not told.
   one.Saves({8, 8.1, 9}, 8.1);
-  CHECK(one.Impact() == "Saves 8.00 to 9.00 ms (about 27.0% of 30.0 ms).");
+  CHECK(one.Impact() == "Saves 8.00 to 9.00 ms (26.7% to 30.0% of 30.0 ms).");
 }
 
 TEST_CASE("what stands before a finding is named where it takes from its saving") {

@@ -1,6 +1,7 @@
 #include "findings/one/finding.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "findings/one/enum_text.h"
 #include "findings/one/thresholds.h"
@@ -44,7 +45,8 @@ bool PadsInputs(const Finding& finding) {
 
 const WallSaving* BestWall(const Finding& finding) {
   if (!finding.wall_a) return finding.wall_b ? &*finding.wall_b : nullptr;
-  const bool second = finding.wall_b && finding.wall_b->ms.mid > finding.wall_a->ms.mid;
+  const auto size = [](const WallSaving& one) { return std::pair(one.ms.mid, one.ms.low); };
+  const bool second = finding.wall_b && size(*finding.wall_b) >= size(*finding.wall_a);
   return second ? &*finding.wall_b : &*finding.wall_a;
 }
 

@@ -147,7 +147,8 @@ struct Finding {
   }
 };
 
-// The way out that saves more wall time (middle), the first of equals; null: neither is known.
+// The way out that saves more wall time (middle), of equals the surer one, and else path B, which
+// needs no change of the code; null: neither is known.
 const WallSaving* BestWall(const Finding& finding);
 
 // Whether a way out of it asks for inputs of a few sizes, as their sizes differ by step.

@@ -384,8 +384,8 @@ class HostFindingMaker {
     std::optional<HostCause> others =
         CauseOfWaits(e_, ledger_, &found.others, Union(std::move(told)));
     std::optional<HostCause> batch = CauseOfBatch(e_, &found.batch);
-    lead_told_ = (checks && TellsLead(e_, found.checks)) ||
-                 (breaks && TellsLead(e_, found.breaks)) || (others && TellsLead(e_, found.others));
+    lead_told_ = (checks && TellsLead(found.checks)) || (breaks && TellsLead(found.breaks)) ||
+                 (others && TellsLead(found.others));
     if (breaks) AddWaits("graph_breaks", std::move(found.breaks), *std::move(breaks));
     if (checks) AddWaits("value_checks", std::move(found.checks), *std::move(checks));
     if (others) AddWaits("synchronisation", std::move(found.others), *std::move(others));

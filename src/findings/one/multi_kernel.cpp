@@ -161,12 +161,17 @@ class MultiKernel {
     return kNoEvent;
   }
 
+  std::unordered_set<std::uint32_t> ComputingStreams() const {
+    std::unordered_set<std::uint32_t> streams;
+    for (const EventIndex e : computation_)
+      streams.insert(events_[e].track);
+    return streams;
+  }
+
   void Copies() {
     std::map<CopyDirection, CopyGroup> groups;
-    std::map<CopyDirection, double> timed_us;     // of copies that recorded their bytes
-    std::unordered_set<std::uint32_t> computing;  // streams
-    for (const EventIndex e : computation_)
-      computing.insert(events_[e].track);
+    std::map<CopyDirection, double> timed_us;  // of copies that recorded their bytes
+    const std::unordered_set<std::uint32_t> computing = ComputingStreams();
     struct Site {
       CopySite site;
       EventIndex first = kNoEvent;

@@ -16,9 +16,19 @@ bool IsAmidEach(const HostEvidence& e, const WaitPlaces& found) {
   return units > 1 && found.amid >= static_cast<std::uint64_t>(units);
 }
 
+// Of one amid each step launches may come late for the host's pace as well; where its own work is
+// shorter than the GPU's, they would not without the wait.
+bool CostsLead(const HostEvidence& e, const WaitPlaces& found) {
+  constexpr double kQuicker = 0.9;
+  const ledger::Books& books = e.frames.books;
+  return TellsLead(found) ||
+         (IsAmidEach(e, found) && static_cast<double>(books.host.alone_ns) <
+                                      kQuicker * static_cast<double>(books.gpu.busy_ns));
+}
+
 bool AreTold(const HostEvidence& e, const HostCause& cause, const WaitPlaces& found) {
   const double ms = cause.idle_ms + cause.gpu_ms;
-  return (IsAmidEach(e, found) || TellsLead(e, found)) && e.base_ms > 0 &&
+  return (IsAmidEach(e, found) || TellsLead(found)) && e.base_ms > 0 &&
          ms >= limits::kHostShareMin / 100 * e.base_ms;
 }
 
@@ -63,12 +73,8 @@ std::vector<analysis::HostStretch> StretchesOf(const IntervalSet<std::int64_t>& 
   return stretches;
 }
 
-bool TellsLead(const HostEvidence& evidence, const WaitPlaces& found) {
-  constexpr double kQuicker = 0.9;
-  if (static_cast<double>(found.count) >= limits::kWaitsMin) return true;
-  const ledger::Books& books = evidence.frames.books;
-  return IsAmidEach(evidence, found) && static_cast<double>(books.host.alone_ns) <
-                                            kQuicker * static_cast<double>(books.gpu.busy_ns);
+bool TellsLead(const WaitPlaces& found) {
+  return static_cast<double>(found.count) >= limits::kWaitsMin;
 }
 
 IntervalSet<std::int64_t> HostTimeOf(const WaitPlaces& found) {
@@ -80,7 +86,7 @@ std::optional<HostCause> CauseOfChecks(const HostEvidence& evidence, const IdleL
   const IntervalSet<std::int64_t> host = HostTimeOf(*found);
   HostCause cause = WaitsOf(*found);
   const double meanwhile_ms = LateMeanwhile(ledger.late(), host);
-  cause.gone = TellsLead(evidence, *found);
+  cause.gone = TellsLead(*found);
   cause.idle_ms = found->behind_ms + std::max(cause.gone ? found->lead_ms : 0, meanwhile_ms);
   cause.gpu_ms = WorkInScope(evidence, found->read_gpu);
   if (!AreTold(evidence, cause, *found)) return std::nullopt;
@@ -117,7 +123,7 @@ std::optional<HostCause> CauseOfWaits(const HostEvidence& evidence, const IdleLe
                                       WaitPlaces* found, const IntervalSet<std::int64_t>& checked) {
   HostCause cause = WaitsOf(*found);
   IntervalSet<std::int64_t> late, late_of_others;
-  double late_ms = 0, lead_ms = TellsLead(evidence, *found) ? found->lead_ms : 0;
+  double late_ms = 0, lead_ms = CostsLead(evidence, *found) ? found->lead_ms : 0;
   for (const IdlePhase& phase : ledger.phases) {
     if (!phase.waits_often()) {
       late_of_others.insert(late_of_others.end(), phase.late.begin(), phase.late.end());

@@ -15,9 +15,9 @@ namespace jarvis::findings {
 
 std::vector<analysis::HostStretch> StretchesOf(const IntervalSet<std::int64_t>& intervals);
 
-// Whether launches which come late for their lead are theirs: they are many, or there is one amid
-// each step and the host's own work takes less than the GPU's. Else it may be the host's pace.
-bool TellsLead(const HostEvidence& evidence, const WaitPlaces& found);
+// Whether they are so many that launches which come late for their lead are theirs alone: of one
+// amid each step that may be the pace of the host as well, and is told of both.
+bool TellsLead(const WaitPlaces& found);
 
 // Host time of the ops that only fetch what is waited for.
 IntervalSet<std::int64_t> HostTimeOf(const WaitPlaces& found);
