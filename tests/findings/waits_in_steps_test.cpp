@@ -1,4 +1,4 @@
-// Waits in each step: whose late launches are, and what is read that need not be.
+// Waits in each step for what need not be read.
 #include <algorithm>
 
 #include <doctest/doctest.h>
@@ -19,43 +19,6 @@ const Finding& WaitsOf(const Analyzed& one) {
   REQUIRE(finding->host != nullptr);
   CHECK(finding->host->kind == HostCauseKind::kWaits);
   return *finding;
-}
-
-// Four steps: a value is read at the begin of each, then twenty ops launch kernels of 5 us and
-// twenty of `later_us`, one every 20 us.
-Analyzed ReadInEachStep(double later_us) {
-  TraceText text;
-  double at = 0, gpu = 0;
-  int id = 0;
-  for (int step = 0; step < 4; ++step) {
-    const double begin = at;
-    const double read = std::max(gpu, at + 12) + 3;
-    text.Op("aten::item", at, read + 12 - at).Runtime("cudaMemcpyAsync", at + 3, 5, ++id);
-    text.Memcpy("Memcpy DtoH (Device -> Pageable)", read - 2, 2, id);
-    text.Runtime("cudaStreamSynchronize", at + 9, read + 8 - at - 9, ++id);
-    at = read + 14;
-    for (int op = 0; op < 40; ++op, at += 20) {
-      gpu = std::max(gpu, at + 10);
-      const double us = op < 20 ? 5 : later_us;
-      text.OpWithKernel("aten::mul", at, 18, "k", gpu, us, ++id);
-      gpu += us + 1;
-    }
-    text.Annotation(fmt::format("ProfilerStep#{}", step), begin, at - begin);
-  }
-  text.Runtime("cudaDeviceSynchronize", at, gpu + 8 - at, ++id);
-  return Analyze(text);
-}
-
-TEST_CASE("a value read in each step costs the lead where the host's own work is the shorter") {
-  const Analyzed quick = ReadInEachStep(100);
-  const Finding& waits = WaitsOf(quick);
-  // Of three steps 20 times 14 us in front of late launches.
-  CHECK(waits.host->idle_ms == doctest::Approx(3 * 0.28).epsilon(0.25));
-  // Without it the launches of a slower host are as late.
-  const Analyzed slow = ReadInEachStep(5);
-  const Finding* late = slow.Find("cpu_idle", "synchronisation");
-  CHECK((late == nullptr || late->host->idle_ms < 0.3));
-  CHECK(slow.Find("cpu_idle", "launch_bound") != nullptr);
 }
 
 TEST_CASE("sizes that an exchange needs stay on the device; other values are read back once") {

@@ -161,6 +161,8 @@ class Files(unittest.TestCase):
             # As shown, as wide as alone: what is larger at both ends stands above.
             ways = [way for way in (walls["path_a"], walls["path_b"]) if way]
             best = max(ways, key=lambda way: way["mid"])
+            # Nor is it known of what other work hides before how much shows after.
+            frees = frees or after[0] > 1.01 * best["mid"]
             scale = after[0] / best["mid"] if best["mid"] else 0
             doubtful = finding["patterns"] and finding["patterns"][0]["pattern"] in INEXACT
             ranked = scale * (best["low"] + best["mid"]) / 2 if doubtful else after[0]

@@ -11,24 +11,11 @@ namespace {
 
 // One wait at the end of a run is how anybody gets a result. One in the middle of each step costs
 // the lead of every step.
-bool IsAmidEach(const HostEvidence& e, const WaitPlaces& found) {
-  const std::int64_t units = e.frames.frames.base.count;
-  return units > 1 && found.amid >= static_cast<std::uint64_t>(units);
-}
-
-// Of one amid each step launches may come late for the host's pace as well; where its own work is
-// shorter than the GPU's, they would not without the wait.
-bool CostsLead(const HostEvidence& e, const WaitPlaces& found) {
-  constexpr double kQuicker = 0.9;
-  const ledger::Books& books = e.frames.books;
-  return TellsLead(found) ||
-         (IsAmidEach(e, found) && static_cast<double>(books.host.alone_ns) <
-                                      kQuicker * static_cast<double>(books.gpu.busy_ns));
-}
-
 bool AreTold(const HostEvidence& e, const HostCause& cause, const WaitPlaces& found) {
+  const std::int64_t units = e.frames.frames.base.count;
+  const bool every = units > 1 && found.amid >= static_cast<std::uint64_t>(units);
   const double ms = cause.idle_ms + cause.gpu_ms;
-  return (IsAmidEach(e, found) || TellsLead(found)) && e.base_ms > 0 &&
+  return (every || TellsLead(found)) && e.base_ms > 0 &&
          ms >= limits::kHostShareMin / 100 * e.base_ms;
 }
 
@@ -123,7 +110,7 @@ std::optional<HostCause> CauseOfWaits(const HostEvidence& evidence, const IdleLe
                                       WaitPlaces* found, const IntervalSet<std::int64_t>& checked) {
   HostCause cause = WaitsOf(*found);
   IntervalSet<std::int64_t> late, late_of_others;
-  double late_ms = 0, lead_ms = CostsLead(evidence, *found) ? found->lead_ms : 0;
+  double late_ms = 0, lead_ms = TellsLead(*found) ? found->lead_ms : 0;
   for (const IdlePhase& phase : ledger.phases) {
     if (!phase.waits_often()) {
       late_of_others.insert(late_of_others.end(), phase.late.begin(), phase.late.end());

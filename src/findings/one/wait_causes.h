@@ -15,8 +15,8 @@ namespace jarvis::findings {
 
 std::vector<analysis::HostStretch> StretchesOf(const IntervalSet<std::int64_t>& intervals);
 
-// Whether they are so many that launches which come late for their lead are theirs alone: of one
-// amid each step that may be the pace of the host as well, and is told of both.
+// Whether they are so many that launches which come late for their lead are theirs: of one amid
+// each step that may be the pace of the host as well.
 bool TellsLead(const WaitPlaces& found);
 
 // Host time of the ops that only fetch what is waited for.
