@@ -118,7 +118,7 @@ class Terminal(unittest.TestCase):
         self.assertNotIn("report.html", text)
         lines = [line for line in text.split("\n") if str(self.out) not in line]
         self.assertLessEqual(max(map(len, lines)), 80)
-        for heading in ("Where the time goes (", "What to do; ", "How far to trust it"):
+        for heading in ("Where the time goes (", "What to do, in this order", "How far to trust it"):
             self.assertIn("\n" + heading, text)
         dumb = on_terminal(self.command, 80, TERM="dumb")
         self.assertEqual(dumb, text + f"To look at: {self.out}/report.html\n")
