@@ -139,11 +139,7 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
   if (regular) text += fmt::format(", every {}", Ms(*cause.period_ms));
   text += cause.loading ? ", while data is loaded" : "";
   const bool nothing = 4 * cause.nothing_ms > cause.total_ms;
-  if (NamesHostWork(cause)) {
-    text += "; the host is in " + PlacesText(analysis, cause);
-  } else if (!nothing && !cause.places.empty()) {
-    text += "; the host records almost nothing in that time";
-  }
+  if (NamesHostWork(cause)) text += "; the host is in " + PlacesText(analysis, cause);
   // Told of a small part, too: what is named beside it is not all of the host's work.
   if (nothing) {
     text += fmt::format(

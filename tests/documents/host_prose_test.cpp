@@ -38,13 +38,13 @@ TEST_CASE("calls that cover next to none of the idle time are not named for it")
   cause.kind = HostCauseKind::kSection;
   cause.places = {Place("cudaMemcpyAsync", 0.3), Place("cudaMalloc", 0.1)};
   const std::string little = InsightOf(cause);
-  CHECK(little.find("the host records almost nothing in that time") != std::string::npos);
+  // That they are short does not say that nothing is recorded.
+  CHECK(little.find("nothing") == std::string::npos);
   CHECK(little.find("cudaMemcpyAsync") == std::string::npos);
   // A part worth naming.
   cause.places.front().ms = 6;
   const std::string part = InsightOf(cause);
   CHECK(part.find("the host is in `cudaMemcpyAsync` (6.00 ms)") != std::string::npos);
-  CHECK(part.find("almost nothing") == std::string::npos);
   // How much nothing is recorded of is said with its figure, and once.
   cause.places.front().ms = 0.3;
   cause.nothing_ms = 39;
