@@ -50,19 +50,20 @@ class StreamWaitFinder {
     };
     told_of_.assign(recorded_.works.size(), {});
     std::vector<Pending> of_thread(recorded_.threads.size());
+    std::vector<Told> of_backward;
     std::uint32_t collective = kNoPlace;
     for (const HostCall& call : recorded_.calls) {
       Pending& own = of_thread[call.thread];
       if (call.role == CallRole::kStreamOrder) {
-        own.told.push_back({call.begin, own.last_work, collective});
+        const bool backward = recorded_.threads[call.thread].autograd_nodes > 0;
+        (backward ? of_backward : own.told).push_back({call.begin, own.last_work, collective});
         continue;
       }
       if (call.works == 0) continue;
       const std::size_t first = told_.size();
-      for (std::size_t t = 0; t < of_thread.size(); ++t) {
-        if (t != call.thread && recorded_.threads[t].autograd_nodes == 0) continue;
-        told_.insert(told_.end(), of_thread[t].told.begin(), of_thread[t].told.end());
-        of_thread[t].told.clear();
+      for (std::vector<Told>* told : {&own.told, &of_backward}) {
+        told_.insert(told_.end(), told->begin(), told->end());
+        told->clear();
       }
       const auto works = recorded_.WorksOf(call);
       told_of_[works.front()] = {first, told_.size()};

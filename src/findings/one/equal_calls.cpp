@@ -24,7 +24,8 @@ bool IsSpread(const analysis::LoneKind& kind) {
     return kind.sign == analysis::WaitSign::kSpread && 2 * kind.excess_ns > kind.total_ns;
   if (kind.calls < kManyCalls) return false;
   // One kernel that sends tokens to experts has as many to send in each layer.
-  if (kind.family == analysis::CommFamily::kExchange) return 2 * kind.calls * kind.shortest_ns < kind.total_ns;
+  if (kind.family == analysis::CommFamily::kExchange)
+    return 2 * kind.calls * kind.shortest_ns < kind.total_ns;
   // Other sizes that are not recorded differ less than that.
   return kind.median_ns >= kFar * kind.shortest_ns;
 }
@@ -74,7 +75,8 @@ std::optional<std::string> EqualCallsText(const session::LoadedTrace& trace) {
   if (most == kinds.end() || !MovesEqually(*most)) return std::nullopt;
   if (IsSpread(*most)) {
     return fmt::format(
-        "{} equal calls of {} take {} to {}, median {}: time above {} is probably waiting for other "
+        "{} equal calls of {} take {} to {}, median {}: time above {} is probably waiting for "
+        "other "
         "ranks [inferred]; one rank cannot show for which of them.",
         most->calls, analysis::CommFamilyName(most->family), Micros(most->shortest_ns),
         Micros(most->longest_ns), Micros(most->median_ns), Micros(most->transfer_ns));

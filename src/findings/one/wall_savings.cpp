@@ -304,9 +304,10 @@ class WallAsker {
   // that go may take their copies along, and checks what they compute.
   double HostRoomMs(const Finding& finding) const {
     // What goes together with its GPU work saves that, too.
-    const bool takes_gpu = std::ranges::any_of(
-        finding.host->changes,
-        [](const analysis::Change& one) { return std::holds_alternative<analysis::ScaleGpu>(one); });
+    const bool takes_gpu =
+        std::ranges::any_of(finding.host->changes, [](const analysis::Change& one) {
+          return std::holds_alternative<analysis::ScaleGpu>(one);
+        });
     if (takes_gpu) return MostOfHost(analysis_, finding);
     const ledger::WallBook& wall = analysis_.frames->books.wall;
     const bool waits = finding.host->kind == HostCauseKind::kWaits;
