@@ -487,12 +487,13 @@ HttpReply HttpEndpoint::Stream(const std::shared_ptr<Exchange>& exchange, Mailbo
 bool HttpEndpoint::PumpLogged(const Exchange& exchange, rpc::HttpPeer& peer,
                               rpc::HttpStream& stream) {
   EventLog& log = *exchange.log;
-  const std::uint64_t turn = log.TakeOver();
+  const auto turn = log.TakeOver();
+  if (!turn) return false;
   std::uint64_t seen = exchange.seen;
   bool alive = true;
   while (alive) {
     const EventLog::Batch batch = log.Collect(seen);
-    alive = log.IsWriter(turn);
+    alive = log.IsWriter(*turn);
     seen = batch.seen;
     for (const std::string& event : batch.events)
       alive = alive && stream.Write(event);
@@ -503,7 +504,7 @@ bool HttpEndpoint::PumpLogged(const Exchange& exchange, rpc::HttpPeer& peer,
       case rpc::HttpPeer::Event::kWoken: break;
     }
   }
-  log.Leave(turn);
+  log.Leave();
   return alive;
 }
 

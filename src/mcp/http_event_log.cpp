@@ -22,11 +22,15 @@ std::optional<EventId> ParseEventId(std::string_view text) {
   return id;
 }
 
-std::uint64_t EventLog::TakeOver() {
+std::optional<std::uint64_t> EventLog::TakeOver() {
   const std::lock_guard lock(mutex_);
-  has_reader_ = true;
-  // The one before finds out that it is no longer the writer.
-  if (mailbox_) mailbox_->Wake();
+  if (mailbox_) {
+    // The one before may have left, and put it to sleep, since the caller found the log.
+    if (!mailbox_->Rouse()) return std::nullopt;
+    // The one before finds out that it is no longer the writer.
+    mailbox_->Wake();
+  }
+  ++readers_;
   return ++turn_;
 }
 
@@ -35,14 +39,13 @@ bool EventLog::IsWriter(std::uint64_t turn) const {
   return turn == turn_;
 }
 
-void EventLog::Leave(std::uint64_t turn) {
+void EventLog::Leave() {
   const std::lock_guard lock(mutex_);
-  if (turn != turn_) {
-    // What this one has collected is for the next.
+  if (--readers_ > 0) {
+    // What this one has collected is for another, or another is to find out.
     if (mailbox_) mailbox_->Wake();
     return;
   }
-  has_reader_ = false;
   if (mailbox_) mailbox_->Sleep();
   since_ = std::chrono::steady_clock::now();
 }
@@ -106,12 +109,12 @@ EventLog::Batch EventLog::Collect(std::uint64_t seen) {
 
 bool EventLog::IsStale(std::chrono::steady_clock::time_point now) const {
   const std::lock_guard lock(mutex_);
-  return !has_reader_ && now - since_ > kKept;
+  return readers_ == 0 && now - since_ > kKept;
 }
 
 bool EventLog::HasReader() const {
   const std::lock_guard lock(mutex_);
-  return has_reader_;
+  return readers_ > 0;
 }
 
 std::size_t EventLog::bytes() const {

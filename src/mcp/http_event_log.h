@@ -38,10 +38,12 @@ class EventLog {
 
   bool of_news() const { return of_news_; }
 
-  // From now on the caller writes to the client, and nobody who did before.
-  std::uint64_t TakeOver();
+  // From now on the caller writes to the client, and nobody who did before; until its Leave() the
+  // mailbox stays awake. Null: there are no descriptors left.
+  std::optional<std::uint64_t> TakeOver();
   bool IsWriter(std::uint64_t turn) const;
-  void Leave(std::uint64_t turn);
+  // Once for each TakeOver().
+  void Leave();
 
   // Its descriptor is readable when there is something to collect. Null: there never will be.
   std::shared_ptr<Mailbox> mailbox() const;
@@ -76,7 +78,8 @@ class EventLog {
   std::size_t bytes_ = 0;             // of them
   std::uint64_t count_ = 0;
   std::uint64_t turn_ = 0;
-  bool has_reader_ = false;
+  // The one who writes, and those before it who have not found out yet.
+  std::size_t readers_ = 0;
   bool hang_up_ = false;
   std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 };

@@ -41,6 +41,35 @@ TEST_CASE("a log keeps its last events up to a number of bytes, after they were 
   CHECK(log.Collect(0).events.size() == 1);
 }
 
+TEST_CASE("whoever left a stream does not put its mailbox to sleep under the next") {
+  const auto mailbox = Mailbox::Make();
+  REQUIRE(mailbox);
+  EventLog log(1, mailbox, false);
+  const auto first = log.TakeOver();
+  REQUIRE(first);
+  const auto second = log.TakeOver();
+  REQUIRE(second);
+  CHECK_FALSE(log.IsWriter(*first));
+  CHECK(log.IsWriter(*second));
+  log.Leave();
+  CHECK(mailbox->wake_fd() >= 0);
+  CHECK(log.HasReader());
+  log.Leave();
+  CHECK_FALSE(log.HasReader());
+}
+
+TEST_CASE("a reader that found the log before the one before left has a descriptor") {
+  const auto mailbox = Mailbox::Make();
+  REQUIRE(mailbox);
+  EventLog log(1, mailbox, false);
+  REQUIRE(log.TakeOver());
+  REQUIRE(log.mailbox()->Rouse());  // it comes back
+  log.Leave();                      // only now does the one before notice
+  REQUIRE(log.TakeOver());
+  CHECK(mailbox->wake_fd() >= 0);
+  log.Leave();
+}
+
 struct Table {
   Gate gate;
   Server server{{TestTools(gate)}, TestInfo()};
@@ -58,13 +87,13 @@ struct Table {
     const auto mailbox = Mailbox::Make();
     REQUIRE(mailbox);
     const auto log = sessions.OpenLog(session, mailbox, false);
-    const std::uint64_t turn = log->TakeOver();
+    REQUIRE(log->TakeOver());
     Mailbox::Mail mail;
     mail.answer = BigMessage(bytes);
     mail.over = true;
     log->Put(mail);
     log->Collect(0);
-    if (leave) log->Leave(turn);
+    if (leave) log->Leave();
     sessions.TrimLogs();
     return ++streams_[session->id];
   }
