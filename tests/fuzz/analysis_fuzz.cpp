@@ -1,5 +1,6 @@
 // A recipe (fuzz/trace_recipe.h) as a trace, through the whole analysis: its figures are numbers,
 // its ranges are the right way round, and its reports are ones that its own validation accepts.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -9,6 +10,7 @@
 #include "documents/report_rough.h"
 #include "documents/validate.h"
 #include "findings/one/analysis.h"
+#include "findings/one/wall_plan.h"
 #include "fuzz/loaded_text.h"
 #include "fuzz/require.h"
 #include "fuzz/trace_recipe.h"
@@ -37,6 +39,27 @@ void CheckFinding(const findings::Finding& finding) {
     CheckRange((*way)->ms, "a saving of wall time is a range");
     Require(std::isfinite((*way)->after_others_ms), "what is saved after others is a number");
   }
+}
+
+// Rows that each add to those above it have room for that in the unit that they are of, after the
+// least of those above.
+void CheckRows(const findings::Analysis& analysis) {
+  const findings::WallBase& wall = analysis.wall;
+  if (!wall.known) return;
+  constexpr double kReplay = 1.2;
+  double longest_ms = wall.wall_ms;
+  if (wall.unrecorded_ms) longest_ms = std::max(longest_ms, wall.unrecorded_ms->high);
+  double before_ms = 0;
+  for (const findings::Finding& finding : analysis.findings) {
+    const findings::WallSaving* best = findings::BestWall(finding);
+    if (best == nullptr || finding.one_off) continue;
+    const findings::Range after = findings::AfterOthers(*best);
+    Require(before_ms + after.high <= kReplay * longest_ms, "savings after others have room");
+    before_ms += after.low;
+  }
+  if (!wall.together_ms) return;
+  CheckRange(wall.together_ms, "savings together are a range");
+  Require(wall.together_ms->high <= kReplay * longest_ms, "all savings together have room");
 }
 
 // Whether it stands between spaces, bars, brackets or a percent sign.
@@ -106,6 +129,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   testing::Require(analysis.has_value(), "a trace that was read is analysed");
   for (const jarvis::findings::Finding& finding : analysis->findings)
     jarvis::CheckFinding(finding);
+  jarvis::CheckRows(*analysis);
   jarvis::CheckReports(*analysis, platform);
   return 0;
 }

@@ -69,7 +69,7 @@ double MostOfHost(const Analysis& analysis, const Finding& finding) {
   // What a rule knows goes with its GPU work.
   if (finding.rule) return finding.time_ms;
   const HostCause& cause = *finding.host;
-  if (cause.gone) return MostWithoutRecording(analysis.wall, analysis.wall.gpu_own_ms);
+  if (cause.gone) return MostSaved(analysis.wall, analysis.wall.gpu_own_ms);
   // Sooner at the optimizer is sooner at what comes next, whose idle time goes with its own.
   if (cause.kind == HostCauseKind::kOptimizer) return cause.idle_ms;
   // Where the host is the bound, all that it is spared shortens the step, until the GPU binds.
@@ -260,12 +260,12 @@ bool TellsUnrecorded(const WallBase& wall) {
   return wall.known && (wall.of_unrecorded || (wall.profiler_ms <= 0 && longer));
 }
 
-double MostWithoutRecording(const WallBase& wall, double gpu_gone_ms) {
-  if (!TellsUnrecorded(wall)) return wall.wall_ms;
+double MostSaved(const WallBase& wall, double gpu_gone_ms) {
   const double longest = wall.of_unrecorded ? wall.unrecorded_ms->high : wall.wall_ms;
+  const double unit = TellsUnrecorded(wall) ? wall.unrecorded_ms->high : wall.wall_ms;
   const double left = std::max(0.0, wall.gpu_own_ms - std::max(0.0, gpu_gone_ms));
   const double margin = wall.replay_error_percent / 100 * longest;
-  return std::clamp(wall.unrecorded_ms->high - left + margin, 0.0, longest);
+  return std::clamp(unit - left + margin, 0.0, longest);
 }
 
 double TrustIn(const WallBase& wall, const Finding& finding) {

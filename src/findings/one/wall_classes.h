@@ -71,9 +71,9 @@ bool GpuBindsUnrecorded(const WallBase& wall);
 // Whether recording may have made the unit longer by much, so that shares are of what it is
 // without. Where the profiler's pauses are told, savings are without them.
 bool TellsUnrecorded(const WallBase& wall);
-// What can be saved at most where so much GPU time goes: where recording matters, the unit without
-// what recording cost the host at least still waits for the rest of the GPU's own work.
-double MostWithoutRecording(const WallBase& wall, double gpu_gone_ms);
+// What can be saved at most where so much GPU time goes: the unit, where recording matters without
+// what it cost the host at least, still waits for the rest of the GPU's own work.
+double MostSaved(const WallBase& wall, double gpu_gone_ms);
 // The part of a saving that it is ranked by: of what is doubtful the middle between its least and
 // what is expected. Host time is, where recording may have cost most of it or something has to go
 // first, and so are fewer bits.

@@ -59,17 +59,6 @@ Range Added(const Range& a, const Range& b) {
   return {a.low + b.low, a.mid + b.mid, a.high + b.high};
 }
 
-// The same changes, each GPU event losing `times` the part that it is expected to.
-std::vector<analysis::Change> Stronger(std::vector<analysis::Change> changes, double times) {
-  for (analysis::Change& change : changes) {
-    auto* scale = std::get_if<analysis::ScaleGpu>(&change);
-    if (scale == nullptr) continue;
-    for (double& factor : scale->factors)
-      factor = std::clamp(1 - times * (1 - factor), 0.0, 1.0);
-  }
-  return changes;
-}
-
 // What only another reading of the trace saves of what a way out saves at its most.
 double OfAnotherReading(const Range& alone_ms, double high_part) {
   return std::max(0.0, alone_ms.high - alone_ms.mid * high_part);
@@ -82,21 +71,45 @@ void CapTogether(double most_ms, Range* together_ms) {
   together_ms->high = std::clamp(most_ms, least, together_ms->high);
 }
 
-// Nor do they save what the unit without recording still needs, but no less than the largest of
-// them, which the recording shows. The first list is what is given. Returns how much GPU time goes.
-double HoldToRest(const WallBase& wall, const analysis::Simulation& simulation,
-                  const std::vector<std::vector<analysis::Change>>& lists, double largest_ms,
-                  Range* together_ms) {
+// How much GPU time all lists of changes but the first, which is what is given, take away.
+double GpuGone(const analysis::GivenChanges& given, const analysis::Simulation& simulation,
+               const std::vector<std::vector<analysis::Change>>& lists) {
   std::vector<analysis::Change> every;
   for (std::size_t k = 1; k < lists.size(); ++k)
     every.insert(every.end(), lists[k].begin(), lists[k].end());
-  const double gpu_ms = simulation.Removed(*wall.given, every).gpu_ms;
-  const double most = std::max(largest_ms, MostWithoutRecording(wall, gpu_ms));
+  return simulation.Removed(given, every).gpu_ms;
+}
+
+// Nor do they save what the unit still needs, but no less than the largest of them, which the
+// recording shows.
+void HoldToRest(const WallBase& wall, double gpu_gone_ms, double largest_ms, Range* together_ms) {
+  const double most = std::max(largest_ms, MostSaved(wall, gpu_gone_ms));
   *together_ms = Within(*together_ms, {most, most, most});
-  return gpu_ms;
+}
+
+// Each row saves at most what the least of those before it leave of all that can be saved.
+void HoldRows(double most_ms, std::span<Finding* const> rows) {
+  double before_ms = 0;
+  for (Finding* row : rows) {
+    const double room_ms = std::max(0.0, most_ms - before_ms);
+    for (std::optional<WallSaving>* saving : {&row->wall_a, &row->wall_b}) {
+      if (*saving && AfterOthers(**saving).high > room_ms) (*saving)->after_most_ms = room_ms;
+    }
+    before_ms += AfterOthers(*BestWall(*row)).low;
+  }
 }
 
 }  // namespace
+
+std::vector<analysis::Change> Stronger(std::vector<analysis::Change> changes, double times) {
+  for (analysis::Change& change : changes) {
+    auto* scale = std::get_if<analysis::ScaleGpu>(&change);
+    if (scale == nullptr) continue;
+    for (double& factor : scale->factors)
+      factor = std::clamp(1 - times * (1 - factor), 0.0, 1.0);
+  }
+  return changes;
+}
 
 double CapOf(const analysis::Simulation& simulation, const analysis::GivenChanges& given,
              const WayOut& way) {
@@ -185,6 +198,8 @@ void TellTogether(const analysis::Simulation& simulation, Analysis* analysis) {
       (*saving)->after_most_ms = std::max(0.0, most_ms[k + 1]) * margin;
     }
   }
+  const double gpu_ms = GpuGone(*analysis->wall.given, simulation, lists);
+  HoldRows(MostSaved(analysis->wall, gpu_ms), told);
   std::optional<Range>& together = analysis->wall.together_ms;
   together = TogetherOf(*analysis);
   if (!together) return;
@@ -198,7 +213,7 @@ void TellTogether(const analysis::Simulation& simulation, Analysis* analysis) {
                                      : OfAnotherReading(best->ms, finding.way->high_part);
   }
   CapTogether(all_ms, &*together);
-  const double gpu_ms = HoldToRest(analysis->wall, simulation, lists, largest_ms, &*together);
+  HoldToRest(analysis->wall, gpu_ms, largest_ms, &*together);
   analysis->wall.gpu_left_ms = std::max(0.0, analysis->wall.gpu_own_ms - gpu_ms);
 }
 
@@ -274,7 +289,8 @@ Result<WallPlan> AskPlan(const Analysis& analysis, const analysis::Simulation& s
   for (std::size_t k = 0; k < plan.steps.size(); ++k) {
     largest_ms = std::max(largest_ms, AfterOthers(plan.steps[k].alone_ms, plan.after_ms[k]).high);
   }
-  HoldToRest(analysis.wall, simulation, lists, largest_ms, &plan.together_ms);
+  HoldToRest(analysis.wall, GpuGone(*analysis.wall.given, simulation, lists), largest_ms,
+             &plan.together_ms);
   plan.nothing = std::move(nothing);
   return plan;
 }

@@ -26,6 +26,10 @@ struct WayOut {
   std::optional<double> cap_ms;
 };
 
+// The same changes, each GPU event losing `times` the part that it is expected to, and no more than
+// it takes.
+std::vector<analysis::Change> Stronger(std::vector<analysis::Change> changes, double times);
+
 // What a way out may save at most once others are made.
 double CapOf(const analysis::Simulation& simulation, const analysis::GivenChanges& given,
              const WayOut& way);

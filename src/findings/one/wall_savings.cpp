@@ -172,10 +172,15 @@ class WallAsker {
     saving.ms.mid = within(outcome.saved_ms, std::min(cap, analysis_.wall.wall_ms));
     saving.ms.low = within(LowOf(outcome) * way.low_part, saving.ms.mid);
     // Faster GPU work alone is bound by its time already.
-    const double room_ms =
-        ScalesGpuAlone(way) ? analysis_.wall.wall_ms
-                            : MostWithoutRecording(analysis_.wall, outcome.gpu_ms * way.high_part);
-    const double most = std::min(cap * way.high_part, room_ms);
+    const double room_ms = ScalesGpuAlone(way)
+                               ? analysis_.wall.wall_ms
+                               : MostSaved(analysis_.wall, outcome.gpu_ms * way.high_part);
+    double most = std::min(cap * way.high_part, room_ms);
+    if (way.high_part > 1 && !way.cap_ms) {
+      const analysis::RemovedTime gone =
+          simulation_.Removed(given, Stronger(way.changes, way.high_part));
+      most = std::clamp(gone.gpu_ms + gone.host_ms, saving.ms.mid, std::max(saving.ms.mid, most));
+    }
     saving.ms.high = std::max(saving.ms.mid, within(outcome.high_ms * way.high_part, most));
     return saving;
   }
