@@ -485,7 +485,9 @@ class WallAsker {
         if (*saving) (*saving)->after_others_ms = after_ms;
       }
       const double alone = BestWall(f)->ms.mid;
-      const bool hidden = Shows(after_ms) && after_ms > limits::kShowsAfter * alone;
+      // What a host that is not recorded lets show is no less for what stands before it.
+      const bool at_once = 2 * BestWall(f)->unrecorded_ms >= after_ms;
+      const bool hidden = Shows(after_ms) && after_ms > limits::kShowsAfter * alone && !at_once;
       // A rule's finding stands by its evidence, whatever waits for other ranks hide of it.
       if (f.host != nullptr && !f.rule && !hidden && !Shows(alone)) {
         taken[order[k].at] = true;
