@@ -65,9 +65,9 @@ double OfAnotherReading(const Range& alone_ms, double high_part) {
 }
 
 // The most of an earlier row and what is expected of later ones are more than all of them save at
-// their most: the GPU or the host still needs the rest.
-void CapTogether(double most_ms, Range* together_ms) {
-  const double least = std::min(together_ms->mid, together_ms->high);
+// their most: the GPU or the host still needs the rest. No less than the largest of them.
+void CapTogether(double most_ms, double largest_ms, Range* together_ms) {
+  const double least = std::min(std::max(together_ms->mid, largest_ms), together_ms->high);
   together_ms->high = std::clamp(most_ms, least, together_ms->high);
 }
 
@@ -212,7 +212,7 @@ void TellTogether(const analysis::Simulation& simulation, Analysis* analysis) {
     all_ms += finding.way == nullptr ? AfterOthers(*best).high
                                      : OfAnotherReading(best->ms, finding.way->high_part);
   }
-  CapTogether(all_ms, &*together);
+  CapTogether(all_ms, largest_ms, &*together);
   HoldToRest(analysis->wall, gpu_ms, largest_ms, &*together);
   analysis->wall.gpu_left_ms = std::max(0.0, analysis->wall.gpu_own_ms - gpu_ms);
 }
@@ -284,11 +284,11 @@ Result<WallPlan> AskPlan(const Analysis& analysis, const analysis::Simulation& s
     other_readings_ms += OfAnotherReading(step.alone_ms, step.high_part);
   }
   const std::vector<double> most_ms = simulation.SavedInOrder(lists);
-  CapTogether(std::accumulate(most_ms.begin() + 1, most_ms.end(), other_readings_ms),
-              &plan.together_ms);
   for (std::size_t k = 0; k < plan.steps.size(); ++k) {
     largest_ms = std::max(largest_ms, AfterOthers(plan.steps[k].alone_ms, plan.after_ms[k]).high);
   }
+  CapTogether(std::accumulate(most_ms.begin() + 1, most_ms.end(), other_readings_ms), largest_ms,
+              &plan.together_ms);
   HoldToRest(analysis.wall, GpuGone(*analysis.wall.given, simulation, lists), largest_ms,
              &plan.together_ms);
   plan.nothing = std::move(nothing);
