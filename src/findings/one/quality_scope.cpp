@@ -185,24 +185,41 @@ class ScopeQualities {
     if (percent < kLeftOutMost || std::abs(percent_of_all(above)) < kLeftOutChanges) return;
     const std::string_view unit = analysis::TimeUnitText(frames.base.unit);
     const std::string several = analysis::PluralOfUnit(unit);
-    Quality& q = Add(
-        "units_left_out",
-        fmt::format("{} with {:.0f}% of the time of all recorded {} {} in no figure: "
-                    "nothing but {} length sets {} apart.",
-                    units == 1 ? fmt::format("One {}", unit) : fmt::format("{} {}", units, several),
-                    percent, several, units == 1 ? "is" : "are", units == 1 ? "its" : "their",
-                    units == 1 ? "it" : "them"));
+    const Finding* reason = ReasonOfOnce(above / 1e6);
+    const bool one = units == 1;
+    const std::string apart =
+        reason == nullptr ? fmt::format("nothing but {} length sets {} apart",
+                                        one ? "its" : "their", one ? "it" : "them")
+                          : fmt::format("most of what {} above the others is priority {}",
+                                        one ? "it takes" : "they take", reason->global_rank);
+    Quality& q =
+        Add("units_left_out",
+            fmt::format("{} with {:.0f}% of the time of all recorded {} {} in no figure: {}.",
+                        one ? fmt::format("One {}", unit) : fmt::format("{} {}", units, several),
+                        percent, several, one ? "is" : "are", apart));
     q.severity = Severity::kWarning;
     q.value = percent;
     q.threshold = kLeftOutMost;
     q.unit = "%";
-    q.consequence = fmt::format(
-        "If what {} is usual, the user waits {} than is said here, and what it costs has no line.",
-        units == 1 ? "it does" : "they do", above > 0 ? "longer" : "shorter");
+    q.consequence =
+        fmt::format("If what {} is usual, the user waits {} than is said here{}.",
+                    one ? "it does" : "they do", above > 0 ? "longer" : "shorter",
+                    reason == nullptr ? ", and what it costs has no line" : std::string());
     q.record = fmt::format("more {} in a row", several);
     if (frames.base.source != analysis::StepSource::kMarks)
       q.record +=
           ", or marks around what the user waits for: " + trace::PlainWords(how_.marked_steps);
+  }
+
+  // What happens once and takes most of that time; null: none.
+  const Finding* ReasonOfOnce(double above_ms) const {
+    constexpr double kMost = 0.5, kAbout = 1.3;
+    for (const Finding& finding : in_.findings) {
+      const WallSaving* best = BestWall(finding);
+      if (best == nullptr || !finding.one_off) continue;
+      if (best->ms.mid >= kMost * above_ms && best->ms.mid <= kAbout * above_ms) return &finding;
+    }
+    return nullptr;
   }
 
   // Without stacks nobody knows what the host does between ops: it matters where the GPU waits.
