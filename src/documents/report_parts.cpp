@@ -232,7 +232,7 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   if (finding.bound_ms)
     table.Row({"Upper bound of the saving", "at most " + EachMs(analysis, *finding.bound_ms)});
   if (TellsJoint(analysis, finding))
-    table.Row({"Upper bound if the host were not the bottleneck",
+    table.Row({"Upper bound together with a host that takes no time",
                "at most " + EachMs(analysis, *finding.joint_ms)});
   AddFacts(analysis, finding, &table);
   if (finding.host != nullptr) AddHostRows(analysis, *finding.host, &table);
@@ -294,7 +294,7 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
                     SavingShare(analysis, *finding.bound_ms)));
   }
   if (TellsJoint(analysis, finding))
-    add("Upper bound if the host were not the bottleneck",
+    add("Upper bound together with a host that takes no time",
         "at most " + EachMs(analysis, *finding.joint_ms));
   const findings::WallSaving* best = findings::BestWall(finding);
   if (best == nullptr && finding.savings_ms) {

@@ -298,6 +298,13 @@ bool IsNoLever(const WallBase& wall, const Finding& f) {
          PercentOf(wall, ms) < limits::kSliceShare;
 }
 
+Range SharesOf(const WallBase& wall, const Range& ms) {
+  const double longest = wall.of_unrecorded ? wall.unrecorded_ms->high : wall.wall_ms;
+  Range shares = Scaled(ms, 100 / wall.wall_ms);
+  shares.high = std::max(shares.mid, 100 * ms.high / std::max(wall.wall_ms, longest));
+  return shares;
+}
+
 void ClassifyByWall(Analysis* analysis) {
   const WallBase& wall = analysis->wall;
   for (Finding& f : analysis->findings) {
@@ -306,7 +313,7 @@ void ClassifyByWall(Analysis* analysis) {
     if (f.wall_a && Advises(f.path_b, Advice::kFindHostWork)) {
       f.wall_a->ms.low = std::min(f.wall_a->ms.low, f.wall_a->ms.mid / 2);
       f.savings_ms = f.wall_a->ms;
-      f.impact_percent = Scaled(f.wall_a->ms, 100 / wall.wall_ms);
+      f.impact_percent = SharesOf(wall, f.wall_a->ms);
     }
     const WallSaving* best = BestWall(f);
     if (f.one_off) {

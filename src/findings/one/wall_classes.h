@@ -85,6 +85,9 @@ double SizeMs(const Finding& finding);
 bool RankedBySize(const WallBase& wall, const Finding& finding);
 // A few elementwise ops below the memory's roof, and what has neither a saving nor a way out.
 bool IsNoLever(const WallBase& wall, const Finding& finding);
+// Percent of the unit: each end of the unit that it is of, which is longest where recording cost
+// the host least.
+Range SharesOf(const WallBase& wall, const Range& ms);
 // The class says what the saving says.
 void ClassifyByWall(Analysis* analysis);
 

@@ -301,7 +301,7 @@ class WallAsker {
     way.cap_ms = std::min(way.cap_ms.value_or(room), room);
     finding->wall_a->ms = Within(finding->wall_a->ms, {room, room, room});
     finding->savings_ms = finding->wall_a->ms;
-    finding->impact_percent = Scaled(finding->wall_a->ms, 100 / analysis_.wall.wall_ms);
+    finding->impact_percent = SharesOf(analysis_.wall, finding->wall_a->ms);
     return way;
   }
 
