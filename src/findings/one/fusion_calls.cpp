@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "findings/one/thresholds.h"
+#include "perf/op_category.h"
+#include "trace/by_name.h"
 
 namespace jarvis::findings {
 namespace {
@@ -28,7 +31,12 @@ FusionCalls::FusionCalls(Calls& calls, const std::vector<CategoryAnalysis>& cate
   std::vector<std::vector<char>> made(categories_.size());
   for (std::size_t c = 0; c < categories_.size(); ++c)
     made[c].assign(categories_[c].operations.size(), 0);
+  trace::ByName<bool> checks(events_, [](std::string_view name) {
+    return name.starts_with("aten::") && perf::IsValueCheck(name);
+  });
   std::map<std::uint32_t, std::vector<std::uint32_t>> by_track;
+  std::set<std::uint32_t> checked;  // tracks whose last call was a check's
+  after_check_.assign(calls_.calls.size(), false);
   for (std::size_t i = 0; i < calls_.calls.size(); ++i) {
     const WorkCall& call = calls_.calls[i];
     const Place place = calls_.place_of[i];
@@ -36,8 +44,17 @@ FusionCalls::FusionCalls(Calls& calls, const std::vector<CategoryAnalysis>& cate
       made[place.category][place.operation] = 1;
       Describe(call, categories_[place.category].kind, &traits_[place.category][place.operation]);
     }
-    if (calls_.IsHostCall(call))
-      by_track[events_[call.op].track].push_back(static_cast<std::uint32_t>(i));
+    if (!calls_.IsHostCall(call)) continue;
+    const std::uint32_t track = events_[call.op].track;
+    bool check = false;
+    for (EventIndex e = call.op; e != kNoEvent && !check; e = tree_.parent(e))
+      check = events_[e].kind == trace::EventKind::kCpuOp && checks.Of(e);
+    if (check) {
+      checked.insert(track);
+      continue;
+    }
+    after_check_[i] = checked.erase(track) > 0;
+    by_track[track].push_back(static_cast<std::uint32_t>(i));
   }
   for (auto& [track, members] : by_track)
     threads_.push_back(std::move(members));
@@ -105,6 +122,8 @@ FusionScope FusionCalls::ScopeOf(std::uint32_t call) const {
 bool FusionCalls::Neighbours(std::uint32_t a, std::uint32_t b) const {
   const std::vector<EventIndex>& before = calls_.calls[a].kernels;
   const std::vector<EventIndex>& after = calls_.calls[b].kernels;
+  if (after_check_[b])  // and nothing else: b comes next where nobody checks
+    return events_.args_of(before.front()).stream == events_.args_of(after.front()).stream;
   const double gap =
       trace::MicrosOf(events_[after.front()].ts_ns - events_[before.back()].end_ns());
   return events_.args_of(before.front()).stream == events_.args_of(after.front()).stream &&

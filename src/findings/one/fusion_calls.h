@@ -63,7 +63,8 @@ class FusionCalls {
   Calls& calls() const { return calls_; }
   const trace::EventStore& events() const { return events_; }
   const std::vector<CategoryAnalysis>& categories() const { return categories_; }
-  // Calls of the host by start, thread by thread.
+  // Calls of the host by start, thread by thread, without those of value checks (allclose): nothing
+  // is fused with what is there for debugging, and without it its neighbours are each other's.
   const std::vector<std::vector<std::uint32_t>>& threads() const { return threads_; }
 
   const FusionTraits& TraitsOf(std::uint32_t call) const;
@@ -71,7 +72,7 @@ class FusionCalls {
   // The module instance around a call; of backward work that of the forward op. Without modules
   // the Python frame around it.
   FusionScope ScopeOf(std::uint32_t call) const;
-  // Does b follow a on its stream without much of a gap?
+  // Does b, the next of its thread, follow a on its stream without much of a gap?
   bool Neighbours(std::uint32_t a, std::uint32_t b) const;
 
   // Whether a convolution adds its bias in a kernel of its own, last, and `next` takes its result.
@@ -95,6 +96,7 @@ class FusionCalls {
   const tree::CallTree& tree_;
   std::vector<std::vector<FusionTraits>> traits_;  // by category and operation
   std::vector<std::vector<std::uint32_t>> threads_;
+  std::vector<bool> after_check_;  // by call: a check's calls come between it and the one before
 };
 
 // Is one of the parts, which are in lower case, in the text, whatever its case?
