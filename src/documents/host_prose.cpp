@@ -156,6 +156,9 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
         cause.after_copy_back && cause.before_copy_in ? " and " : "",
         cause.before_copy_in ? "before a copy from the host" : "");
   }
+  if (cause.mostly_recorder())
+    text += fmt::format(". About {} of that is what recording costs",
+                        EachMs(analysis, cause.recorder_ms));
   return text + ".";
 }
 
@@ -447,7 +450,9 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
         return fmt::format("{}, {} of host time {}", SectionName(analysis, cause),
                            EachMs(analysis, cause.total_ms), UnitPhrase(analysis));
       }
-      return SectionName(analysis, cause) + " while the GPU is idle, " + TimesText(analysis, cause);
+      return SectionName(analysis, cause) + " while the GPU is idle, " +
+             TimesText(analysis, cause) +
+             (cause.mostly_recorder() ? ", most of it what recording costs" : "");
     case HostCauseKind::kWaits: {
       if (IsOfBreaks(cause)) return BreaksTitle(analysis, cause);
       const bool checks = IsOfChecks(cause);

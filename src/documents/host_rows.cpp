@@ -62,6 +62,8 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
   if (cause.nothing_ms > 0)
     table->Row(
         {"Of it without any recorded event", MsAndEach(analysis, NothingMs(analysis, cause))});
+  if (cause.mostly_recorder())
+    table->Row({"Of it what recording costs, expected", MsAndEach(analysis, cause.recorder_ms)});
   if (cause.kernel_us > 0) {
     table->Row({"Launch to launch", ThreeDigits(cause.launch_us) + " µs"});
     table->Row({"Median kernel", ThreeDigits(cause.kernel_us) + " µs"});

@@ -506,5 +506,17 @@ TEST_CASE("annotations in themselves, and rows of them on an idle GPU") {
   CHECK(checks.gpu_annotations_busy_ms == doctest::Approx(0.01));
 }
 
+TEST_CASE("what recording cost within times: parts of stretches, on the costliest thread") {
+  ProfilingCost cost;
+  cost.stretches = {{1, 0, 1'000'000, 200'000, 600'000, 0},
+                    {1, 2'000'000, 3'000'000, 0, 1'000'000, 800'000},
+                    {2, 0, 3'000'000, 300'000, 300'000, 0}};
+  CHECK(ExpectedMsInside(cost, {{0, 3'000'000}}) == doctest::Approx(1.2));
+  CHECK(ExpectedMsInside(cost, {{500'000, 600'000}, {2'500'000, 9'000'000}}) ==
+        doctest::Approx(0.04 + 0.4));
+  CHECK(ExpectedMsInside(cost, {{1'200'000, 1'800'000}}) == doctest::Approx(0.06));  // thread 2
+  CHECK(ExpectedMsInside(cost, {}) == 0);
+}
+
 }  // namespace
 }  // namespace jarvis::analysis

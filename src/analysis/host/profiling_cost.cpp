@@ -336,6 +336,25 @@ class CostMeter {
 
 }  // namespace
 
+double ExpectedMsInside(const ProfilingCost& cost, const IntervalSet<std::int64_t>& times) {
+  std::map<std::uint32_t, double> by_track;
+  for (const HostCost& one : cost.stretches) {
+    if (one.end_ns <= one.begin_ns) continue;
+    const auto length = static_cast<double>(one.end_ns - one.begin_ns);
+    auto time = std::ranges::partition_point(
+        times, [&](const Interval<std::int64_t>& t) { return t.end <= one.begin_ns; });
+    for (; time != times.end() && time->start < one.end_ns; ++time) {
+      const std::int64_t inside =
+          std::min(time->end, one.end_ns) - std::max(time->start, one.begin_ns);
+      by_track[one.track] += one.expected_ns() * static_cast<double>(inside) / length;
+    }
+  }
+  double most_ns = 0;
+  for (const auto& [track, ns] : by_track)
+    most_ns = std::max(most_ns, ns);
+  return most_ns / 1e6;
+}
+
 ProfilingCost MeasureProfilingCost(const EventStore& events, const tree::CallTree& tree,
                                    std::span<const EventIndex> gpu_work) {
   return CostMeter(events, tree, gpu_work).Run();

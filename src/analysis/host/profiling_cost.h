@@ -71,6 +71,10 @@ struct ProfilingCost {
 // price of single events.
 std::vector<HostCost> FramePauses(const ProfilingCost& cost);
 
+// What recording is expected to have cost within `times` (by start, apart), on the thread where it
+// cost most.
+double ExpectedMsInside(const ProfilingCost& cost, const IntervalSet<std::int64_t>& times);
+
 // `gpu_work`: what counts as GPU work, in any order. Pure.
 ProfilingCost MeasureProfilingCost(const trace::EventStore& events, const tree::CallTree& tree,
                                    std::span<const trace::EventIndex> gpu_work);

@@ -69,6 +69,8 @@ struct HostCause {
   bool generated = false;        // of a section: one generator makes what each stretch needs
   bool late = false;             // of a section: the GPU has work meanwhile, and waits after it
   double nothing_ms = 0;         // of a section: no event recorded meanwhile
+  double recorder_ms = 0;        // of a section: what of it recording is expected to have cost
+  bool mostly_recorder() const { return 2 * recorder_ms > total_ms; }
   double launch_us = 0;          // of a launch-bound host: launch to launch, median
   double kernel_us = 0;          // median kernel
   double idle_percent = 0;       // launches that found their stream idle
