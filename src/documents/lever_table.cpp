@@ -15,6 +15,7 @@
 #include "analysis/simulation/change.h"
 #include "base/interval.h"
 #include "base/number_text.h"
+#include "base/text.h"
 #include "documents/added_prose.h"
 #include "documents/base_text.h"
 #include "documents/host_prose.h"
@@ -332,6 +333,33 @@ std::optional<FixRow> LeverRows::HostThen() const {
                 "not in the total");
 }
 
+// GEMMs that are slow for their precision: a narrower one instead of a faster kernel. Training asks
+// for more than a cast.
+std::optional<FixRow> NarrowerRow(const findings::Analysis& analysis, std::size_t cards) {
+  constexpr double kLeast = 0.03;  // of the wall time
+  const findings::WallBase& wall = analysis.wall;
+  if (analysis.context.training || !wall.known) return std::nullopt;
+  double ms = 0;
+  std::vector<std::string> ranks;
+  for (const findings::Finding& finding : std::span(analysis.findings).first(cards)) {
+    if (finding.rule != findings::Pattern::kBelowLargeProducts &&
+        finding.rule != findings::Pattern::kSlowerThanSiblings)
+      continue;
+    for (const findings::Fact& fact : finding.patterns.front().facts) {
+      const double* option = std::get_if<double>(&fact.value);
+      if (fact.key != "option_ms" || option == nullptr) continue;
+      ms += *option;
+      ranks.push_back(fmt::format("{}", finding.global_rank));
+    }
+  }
+  ms = std::min(ms, wall.gpu_floor_ms - wall.host_floor_ms);  // then the host sets the pace
+  if (ms < kLeast * wall.wall_ms) return std::nullopt;
+  return Beside(
+      'A', Say(phrases::front::kNarrower), Say(phrases::front::kNarrowerReason),
+      fmt::format("up to {} ({})", EachMs(analysis, ms), SavingShare(analysis, ms)),
+      Say(phrases::front::kNarrowerSaves, {{"count", ranks.size()}, {"ranks", Enumerated(ranks)}}));
+}
+
 // Where the host is alone for most of the time, several inputs cost it as much as one.
 FixRow BatchRow(const findings::Analysis& analysis, const BatchGain& gain) {
   std::string after =
@@ -497,6 +525,7 @@ std::vector<FixRow> FixRows(const findings::Analysis& analysis, const TextEdits&
     out.push_back(rows.Instead(*InsteadOf(analysis, groups, *host, finding), finding));
     ++told;
   }
+  if (auto narrower = NarrowerRow(analysis, cards)) out.push_back(std::move(*narrower));
   if (auto uncovered = UncoveredRow(analysis)) out.push_back(std::move(*uncovered));
   const auto further = findings::TogetherOf(std::span(analysis.findings).subspan(cards));
   if (analysis.wall.together_ms && further && IsWorthALine(analysis, *further))

@@ -370,6 +370,30 @@ TEST_CASE("the keys of two fixes make them one action, and so do equal facts of 
   CHECK(ActionGroups(analysis, 2).size() == 1);
 }
 
+TEST_CASE("slow GEMMs in fewer bits are an alternative on the first screen, where that shows") {
+  const auto row_of = [](double option_ms, bool training, double host_floor_ms) {
+    Analysis analysis = Levers();
+    analysis.context.training = training;
+    analysis.wall.wall_ms = 100;
+    analysis.wall.gpu_floor_ms = 90;
+    analysis.wall.host_floor_ms = host_floor_ms;
+    analysis.findings[1].rule = findings::Pattern::kBelowLargeProducts;
+    analysis.findings[1].patterns = {
+        {findings::Pattern::kBelowLargeProducts, {{"option_ms", option_ms, "ms"}}}};
+    const std::string table =
+        FixTable(analysis, FixRows(analysis, {}, ActionGroups(analysis, 3), 3));
+    const std::size_t at = table.find("in fp8");
+    return at == std::string::npos ? "" : table.substr(at, table.find('\n', at) - at);
+  };
+  const std::string row = row_of(20, false, 30);
+  CHECK(row.find("up to 20.0 ms") != std::string::npos);
+  CHECK(row.find("an alternative to priority 2, not in the total") != std::string::npos);
+  CHECK(row_of(20, false, 80).find("up to 10.0 ms") != std::string::npos);  // then the host is next
+  CHECK(row_of(20, false, 89).empty());
+  CHECK(row_of(20, true, 30).empty());
+  CHECK(row_of(2, false, 30).empty());
+}
+
 TEST_CASE("words of an agent's change no row") {
   const Analysis analysis = Levers();
   TextEdits edits;
