@@ -190,12 +190,34 @@ std::string SumCell(const findings::Analysis& analysis, const findings::Range& m
   return SavingText(analysis, ms, SumRange(analysis, ms), TellsLow(ms), "", "");
 }
 
+namespace {
+
+// Whether most of what all of them are expected to save is of rows that tell a middle of their own,
+// or none because their ends are as good.
+bool MiddlesAreTold(const findings::Analysis& analysis) {
+  constexpr double kMuch = 0.1;  // of the sum
+  double sum_ms = 0, above_ms = 0;
+  for (const findings::Finding& finding : analysis.findings) {
+    const findings::WallSaving* best = findings::BestWall(finding);
+    if (best == nullptr || finding.one_off) continue;
+    const findings::Range ms = findings::AfterOthers(*best);
+    sum_ms += ms.mid;
+    if (Expected(analysis, ms).empty()) above_ms += ms.mid - (ms.low + ms.high) / 2;
+  }
+  return above_ms <= kMuch * sum_ms;
+}
+
+}  // namespace
+
 findings::Range TogetherMs(const findings::Analysis& analysis) {
   findings::Range ms = *analysis.wall.together_ms;
   const double whole = analysis.wall.wall_ms;
   const findings::Range most = analysis.wall.of_unrecorded ? *analysis.wall.unrecorded_ms
                                                            : findings::Range{whole, whole, whole};
-  return findings::Within(ms, most);
+  ms = findings::Within(ms, most);
+  // The sum of what rows save at their most is no middle.
+  if (!MiddlesAreTold(analysis)) ms.mid = ms.high;
+  return ms;
 }
 
 std::string TogetherRange(const findings::Analysis& analysis) {
