@@ -143,9 +143,11 @@ std::string BoundSentence(const findings::Analysis& analysis, const findings::Fi
   const double bound_ms = BoundOfAction(finding, TakesPathB(finding));
   if (analysis.cpu) return MeasuredBound(analysis, bound_ms);
   const bool host = findings::HostSetsPaceAfter(analysis, bound_ms);
-  if (SavesNothingAlone(analysis, bound_ms))
+  if (SavesNothingAlone(analysis, bound_ms)) {
+    const double most_ms = MostOnceFaster(analysis, finding);
     return Say(host ? phrases::impact::kNothingWhileHostBound : phrases::impact::kNoEstimate,
-               {{"saving", EachMs(analysis, finding.exclusive_ms)}});
+               {{"saving", EachMs(analysis, most_ms > 0 ? most_ms : finding.exclusive_ms)}});
+  }
   const std::vector<findings::Remedy>& path = findings::ExchangePath(finding);
   const bool balances = !path.empty() && path.front().advice == findings::Advice::kBalanceExchange;
   // An action that leaves a part hides nothing.
@@ -176,6 +178,12 @@ std::string ConditionOf(findings::EstimateMethod method) {
 bool TellsJoint(const findings::Analysis& analysis, const findings::Finding& finding) {
   return finding.bound_ms && finding.joint_ms && *finding.joint_ms > *finding.bound_ms &&
          findings::HostSetsPaceAfter(analysis, *finding.bound_ms);
+}
+
+double MostOnceFaster(const findings::Analysis& analysis, const findings::Finding& finding) {
+  if (!IsBound(finding) || !SavesNothingAlone(analysis, *finding.bound_ms)) return 0;
+  const double most_ms = findings::MostOfExchange(analysis, finding);
+  return most_ms < finding.exclusive_ms ? most_ms : 0;
 }
 
 bool SavesNothingAlone(const findings::Analysis& analysis, double bound_ms) {

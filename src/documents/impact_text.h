@@ -33,6 +33,9 @@ bool LeavesNothing(const findings::Analysis& analysis, const findings::Finding& 
 std::string BeyondText(const findings::Analysis& analysis, const findings::Finding& finding);
 // Whether more would go if the host took no time: it sets the pace once communication is gone.
 bool TellsJoint(const findings::Analysis& analysis, const findings::Finding& finding);
+// Of communication whose bound is next to nothing, because the host sets the pace: what of it is
+// transfer, which a faster one could spare later. 0: all of it, as far as is known.
+double MostOnceFaster(const findings::Analysis& analysis, const findings::Finding& finding);
 // Whether a bound is next to nothing, so that it is said to be nothing.
 bool SavesNothingAlone(const findings::Analysis& analysis, double bound_ms);
 // The bound of a finding that has no saving, as far as the way out that is told first reaches.

@@ -231,6 +231,8 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   }
   if (finding.bound_ms)
     table.Row({"Upper bound of the saving", "at most " + EachMs(analysis, *finding.bound_ms)});
+  if (const double most_ms = MostOnceFaster(analysis, finding); most_ms > 0)
+    table.Row({"Of it transfer, by the shortest of equal calls", EachMs(analysis, most_ms)});
   if (TellsJoint(analysis, finding))
     table.Row({"Upper bound together with a host that takes no time",
                "at most " + EachMs(analysis, *finding.joint_ms)});
@@ -293,6 +295,8 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
         fmt::format("at most {} ({})", EachMs(analysis, *finding.bound_ms),
                     SavingShare(analysis, *finding.bound_ms)));
   }
+  if (const double most_ms = MostOnceFaster(analysis, finding); most_ms > 0)
+    add("Of it transfer, by the shortest of equal calls", EachMs(analysis, most_ms));
   if (TellsJoint(analysis, finding))
     add("Upper bound together with a host that takes no time",
         "at most " + EachMs(analysis, *finding.joint_ms));

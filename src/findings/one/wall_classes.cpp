@@ -1,6 +1,7 @@
 #include "findings/one/wall_classes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <variant>
 
@@ -124,15 +125,21 @@ const std::vector<Remedy>& ExchangePath(const Finding& finding) {
 
 double MostOfExchange(const Analysis& analysis, const Finding& finding) {
   const std::vector<Remedy>& path = ExchangePath(finding);
-  if (path.empty() || path.front().advice != Advice::kBalanceExchange)
-    return MostHidden(analysis, finding);
-  for (const PatternHit& hit : finding.patterns) {
-    for (const Fact& fact : hit.facts) {
-      const auto* const ms = std::get_if<double>(&fact.value);
-      if (fact.key == "waiting_ms" && ms != nullptr) return *ms;
+  const bool balances = !path.empty() && path.front().advice == Advice::kBalanceExchange;
+  const double hidden_ms = MostHidden(analysis, finding);
+  const auto fact_ms = [&](std::string_view key) -> std::optional<double> {
+    for (const PatternHit& hit : finding.patterns) {
+      const auto fact = std::ranges::find(hit.facts, key, &Fact::key);
+      if (fact == hit.facts.end()) continue;
+      if (const auto* const ms = std::get_if<double>(&fact->value)) return *ms;
     }
-  }
-  return MostHidden(analysis, finding);
+    return std::nullopt;
+  };
+  const auto all_ms = fact_ms("comm_ms"), waiting_ms = fact_ms("waiting_ms");
+  if (balances && waiting_ms) return *waiting_ms;
+  // A faster transfer waits as long for late ranks.
+  if (std::isinf(hidden_ms) && all_ms && waiting_ms) return std::max(0.0, *all_ms - *waiting_ms);
+  return hidden_ms;
 }
 
 void RaiseTo(double unrecorded_ms, WallSaving* saving) {

@@ -48,7 +48,8 @@ double NamedPart(const HostCause& cause);
 double MostHidden(const Analysis& analysis, const Finding& finding);
 // Where ways out of an exchange between ranks stand: settings of an engine are path B.
 const std::vector<Remedy>& ExchangePath(const Finding& finding);
-// Of what its first way out may save: balanced, ranks still take as long as their fastest call.
+// Of what its first way out may save: balanced, ranks still take as long as their fastest call;
+// faster, they wait as long for each other. Infinite where that is not known.
 double MostOfExchange(const Analysis& analysis, const Finding& finding);
 // What copies that changes pin still take, at the bus's rate; those of unknown size nothing.
 Range PinnedMs(const analysis::RecordedWork& recorded,
