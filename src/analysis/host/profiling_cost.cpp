@@ -337,9 +337,11 @@ class CostMeter {
 }  // namespace
 
 double ExpectedMsInside(const ProfilingCost& cost, const IntervalSet<std::int64_t>& times) {
+  if (times.empty()) return 0;
   std::map<std::uint32_t, double> by_track;
   for (const HostCost& one : cost.stretches) {
-    if (one.end_ns <= one.begin_ns) continue;
+    const bool apart = one.end_ns <= times.front().start || one.begin_ns >= times.back().end;
+    if (apart || one.end_ns <= one.begin_ns) continue;
     const auto length = static_cast<double>(one.end_ns - one.begin_ns);
     auto time = std::ranges::partition_point(
         times, [&](const Interval<std::int64_t>& t) { return t.end <= one.begin_ns; });

@@ -184,12 +184,12 @@ class HostFindingMaker {
       cause.after_copy_back = unrecorded && group.after_copy_back;
       cause.before_copy_in = unrecorded && group.before_copy_in;
       cause.idle_ms = ledger_.section_ms[i];
-      cause.recorder_ms = std::min(std::max(0.0, group.total_ms - group.nothing_ms),
-                                   analysis::ExpectedMsInside(e_.profiling, group.stretches));
       for (const SectionWork& work : group.work)
         cause.places.push_back({work.name, "", "", work.count, work.ms});
       cause.changes = {analysis::ScaleHost{StretchesOf(group.stretches), 0}};
       if (!Matters(cause.idle_ms) || IsEdge(group)) continue;
+      cause.recorder_ms = std::min(std::max(0.0, group.total_ms - group.nothing_ms),
+                                   analysis::ExpectedMsInside(e_.profiling, group.stretches));
       if (group.loading) {
         Loading(&cause);
       } else {
