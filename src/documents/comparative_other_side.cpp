@@ -21,6 +21,15 @@ namespace {
 constexpr double kRegressionShare = 0.01;
 constexpr std::size_t kKernelsShown = 2;
 
+// Most of it is what value checks of the candidate compute, and goes with them: a finding of its
+// own says so.
+bool GoesWithChecks(const ComparativeFacts& facts, const findings::PairChange& change) {
+  const findings::Analysis& own = *facts.pair.primary;
+  return std::any_of(own.findings.begin(), own.findings.end(), [&](const findings::Finding& one) {
+    return one.host != nullptr && 2 * own.base.Each(one.host->gpu_ms) > change.ms;
+  });
+}
+
 }  // namespace
 
 LeverText TextOfMoved(const ComparativeFacts& facts, const findings::MovedFinding& moved) {
@@ -94,7 +103,8 @@ bool IsRegression(const ComparativeFacts& facts, const findings::PairChange& cha
     return std::any_of(facts.pair.levers.begin(), facts.pair.levers.end(),
                        [&](const findings::PairLever& lever) { return line->work == lever.work; });
   });
-  return work && !told && facts.ops().same_device && facts.pair.changes.times_as_often == 1 &&
+  return work && !told && !GoesWithChecks(facts, change) && facts.ops().same_device &&
+         facts.pair.changes.times_as_often == 1 &&
          change.ms >= kRegressionShare * facts.pair.balance.ms[0];
 }
 
