@@ -51,7 +51,7 @@ std::vector<std::pair<std::string, double>> StretchRows(const findings::HostCaus
 void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& cause,
                  MarkdownTable* table) {
   if (analysis.wall.recorded_ms > 0)
-    table->Row({"of the recorded time", Pct(cause.total_ms / analysis.wall.recorded_ms * 100)});
+    table->Row({"Host time, share of the recorded time", Pct(cause.total_ms / analysis.wall.recorded_ms * 100)});
   for (const auto& [name, ms] : StretchRows(cause))
     table->Row({name, Ms(ms)});
   if (cause.rounds > 0) {
@@ -61,9 +61,9 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
   if (cause.period_ms) table->Row({"Repeats every", Ms(*cause.period_ms)});
   if (cause.nothing_ms > 0)
     table->Row(
-        {"Of it without any recorded event", MsAndEach(analysis, NothingMs(analysis, cause))});
+        {"Host time without any recorded event", MsAndEach(analysis, NothingMs(analysis, cause))});
   if (cause.mostly_recorder())
-    table->Row({"Of it what recording costs, expected", MsAndEach(analysis, cause.recorder_ms)});
+    table->Row({"Host time that recording costs, expected", MsAndEach(analysis, cause.recorder_ms)});
   if (cause.kernel_us > 0) {
     table->Row({"Launch to launch", ThreeDigits(cause.launch_us) + " µs"});
     table->Row({"Median kernel", ThreeDigits(cause.kernel_us) + " µs"});
@@ -78,11 +78,11 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
   if (cause.gpu_ms > 0)
     table->Row({"GPU time of what the checks compute", MsAndEach(analysis, cause.gpu_ms)});
   if (cause.behind_ms > 0) {
-    table->Row({"Of it right after the synchronizations",
+    table->Row({"GPU idle right after the synchronizations",
                 MsAndEach(analysis, std::min(cause.behind_ms, IdleMs(analysis, cause)))});
   }
   if (cause.ramp && cause.until_ms > 0) {
-    table->Row({"Of it at the start of the GPU work", MsAndEach(analysis, cause.early_ms)});
+    table->Row({"GPU idle at the start of the GPU work", MsAndEach(analysis, cause.early_ms)});
     table->Row({"The last of that ends at", Ms(cause.until_ms)});
   }
   for (const auto& [name, ms] : PlaceInStep(cause))

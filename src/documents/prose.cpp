@@ -148,7 +148,7 @@ std::string SavesText(const findings::Analysis& analysis, const findings::Findin
   const bool unknown = std::any_of(
       finding.path_b.begin(), finding.path_b.end(),
       [](const findings::Remedy& one) { return one.advice == findings::Advice::kFindHostWork; });
-  return fmt::format("Done alone, saves {} {}{}.", EachRange(analysis, wall->ms),
+  return fmt::format("On its own it saves {} {}{}.", EachRange(analysis, wall->ms),
                      UnitPhrase(analysis), unknown ? ", if all of this work can be avoided" : "");
 }
 
@@ -301,7 +301,7 @@ std::string ChainsText(const findings::Analysis& analysis, const findings::Findi
 std::string InstancesTake(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.count <= 1) return fmt::format("It takes {}.", TimeText(analysis, finding));
   const bool attention = finding.rule == findings::Pattern::kUnfusedAttention;
-  return fmt::format("Its {} take {} in all.",
+  return fmt::format("All {} take {}.",
                      Calls(finding.count, attention ? "instances" : "unfused chains"),
                      TimeText(analysis, finding));
 }
@@ -456,8 +456,8 @@ std::string ReasoningOf(const findings::Analysis& analysis, const findings::Find
   if (finding.method == findings::EstimateMethod::kRoof && finding.efficiency) {
     text += *finding.efficiency > 100
                 ? "Anomaly: faster than the roofline allows; verify the platform, dtype and model. "
-                : fmt::format("{} of its time is more than the {} requires. ",
-                              *finding.efficiency < 50 ? "Most" : "A part",
+                : fmt::format("{} of its time is above the minimum of the {}. ",
+                              *finding.efficiency < 50 ? "Over half" : "A part",
                               RooflineText(finding.bound));
   }
   for (const std::string& warning : finding.warnings) {

@@ -196,7 +196,8 @@ std::string Summary(const ReportSources& sources) {
                 : fmt::format(" Priority 1: {}.",
                               TextOf(analysis, analysis.findings[0], sources.edits).title);
     text +=
-        fmt::format(" The table below is of the {} from the first to the last GPU operation.\n\n",
+        fmt::format(" Shares in the table below are of the {} from the first to the last GPU "
+                    "operation.\n\n",
                     Ms(totals.window_ms));
   }
   MarkdownTable table({"Metric", "Value"});

@@ -131,7 +131,7 @@ void AddPossible(const findings::Analysis& analysis, const findings::Finding& fi
           {"Possible saving " + UnitPhrase(analysis), EachRange(analysis, finding.OwnSavingsMs())});
     }
     if (finding.impact_percent && finding.impact_percent->high <= 100)  // not of time around it
-      table->Row({"of the window", RangePct(*finding.impact_percent)});
+      table->Row({"Possible saving, share of the window", RangePct(*finding.impact_percent)});
   }
 }
 
@@ -224,7 +224,7 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
     const double after = std::max(0.0, best->after_others_ms);
     // What happens once is no part of what savings are of, which may then be nothing.
     if (!finding.one_off && analysis.wall.wall_ms > 0) {
-      table.Row({"Once the priorities before it are done, wall time", Ms(after)});
+      table.Row({"Wall time saved after the priorities before it", Ms(after)});
     }
   } else if (additional) {
     table.Row({"Not covered by the priorities before it", RangeMs(*additional)});

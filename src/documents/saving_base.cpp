@@ -124,10 +124,10 @@ std::string SavingText(const findings::Analysis& analysis, const findings::Range
   if (IsShareKnown(analysis) && wall.of_unrecorded) {
     // One base: the ends of the range are of other ones.
     const std::string whole = EachMs(analysis, ShareBaseMs(analysis));
-    return expected.empty() ? fmt::format("{}{} ({} of {})", range, unit,
+    return expected.empty() ? fmt::format("{}{} ({} of an estimated {})", range, unit,
                                           ShareOfRange(analysis, ms, low_end), whole)
-                            : fmt::format("{}{}, {} of {} ({})", expected, unit,
-                                          ShareOf(analysis, ms.mid), whole, range);
+                            : fmt::format("{}{} ({}; {} of an estimated {})", expected, unit,
+                                          range, ShareOf(analysis, ms.mid), whole);
   }
   const std::string share = ShareOfRange(analysis, ms, low_end);
   return expected.empty() ? fmt::format("{}{} ({}{})", range, unit, share, of)
