@@ -221,7 +221,7 @@ TEST_CASE("limits: what the first recommendations hang on, each by its kind") {
   auto limits = RecommendationLimits(analysis);
   REQUIRE(limits.size() == 1);
   CHECK(limits[0].find("the passes get the same input") != std::string::npos);
-  CHECK(limits[0].starts_with("Check before priority 1 what no trace shows: whether"));
+  CHECK(limits[0].starts_with("Before priority 1, check whether"));
   CHECK(limits[0].ends_with("Record next: a hash and the shape of each pass's inputs."));
   analysis.findings[0].rule = findings::Pattern::kSumOfOne;
   CHECK(RecommendationLimits(analysis).empty());

@@ -44,10 +44,10 @@ TEST_CASE("where ends have bases of their own, the share is of the middle alone"
   one.analysis.wall.of_unrecorded = true;
   one.analysis.wall.wall_ms = 30;
   one.analysis.wall.unrecorded_ms = findings::Range{10, 30, 90};
-  CHECK(one.Impact() == "Saves about 6.00 ms, 20.0% of 30.0 ms (4.00 to 9.00 ms).");
+  CHECK(one.Impact() == "Saves about 6.00 ms (4.00 to 9.00 ms; 20.0% of an estimated 30.0 ms).");
   // The middle is near an end and is not told.
   one.Saves({8, 8.1, 9}, 8.1);
-  CHECK(one.Impact() == "Saves 8.00 to 9.00 ms (26.7% to 30.0% of 30.0 ms).");
+  CHECK(one.Impact() == "Saves 8.00 to 9.00 ms (26.7% to 30.0% of an estimated 30.0 ms).");
 }
 
 TEST_CASE("what stands before a finding is named where it takes from its saving") {
@@ -72,8 +72,8 @@ TEST_CASE("a saving larger than the time beside it says why") {
   one.Saves({4, 6, 10.1}, 6);  // a rounding
   CHECK(BeyondText(one.analysis, one.finding).empty());
   one.Saves({4, 10, 15}, 10);
-  CHECK(BeyondText(one.analysis, one.finding).find("host's time") != std::string::npos);
-  CHECK(one.Impact().find("of the recording). That is more than") != std::string::npos);
+  CHECK(BeyondText(one.analysis, one.finding).find("the host spends less") != std::string::npos);
+  CHECK(one.Impact().find("of the recording). It exceeds") != std::string::npos);
   one.finding.patterns.push_back(
       {findings::Pattern::kTf32Off, {{"also", std::string("attention"), "words"}}});
   CHECK(BeyondText(one.analysis, one.finding).find("others become faster") != std::string::npos);
@@ -98,7 +98,7 @@ TEST_CASE("a path does not repeat the action or what the impact says") {
   text.action = text.path_b = "Compile the model.";
   text.path_a = "None known.";
   text.chosen = 'B';
-  text.saves_b = "Done alone, saves 4.00 to 9.00 ms of the recording.";
+  text.saves_b = "On its own it saves 4.00 to 9.00 ms of the recording.";
   CHECK(PathLine(one.analysis, one.finding, text, 'B') == "The action above.");
   CHECK(PathLine(one.analysis, one.finding, text, 'A') == "None known.");
   // Alone it saves more, or it rests on an assumption: both are told.

@@ -94,7 +94,7 @@ TEST_CASE("faster GPU work saves nothing while the host sets the pace") {
     }
     return std::string("no such part");
   };
-  CHECK(fixes_of("GPU: casts and quantization") == "no gain: GPU waits");
+  CHECK(fixes_of("GPU: casts and quantization") == "no gain: host-bound");
   CHECK(fixes_of("GPU idle: host issuing ops").empty());
   step.Judge({});
   CHECK(UnassessedSentence(step.analysis).empty());
