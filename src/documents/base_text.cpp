@@ -376,15 +376,13 @@ std::string BaseSentence(const findings::Analysis& analysis) {
   };
   add(BoundSentence(analysis));
   if (TellsUnrecorded(analysis)) {
-    add(Say(
-        phrases::base::kWithoutRecording,
-        {{"told", OnlyRecordingBinds(analysis) && analysis.bound.kind == ledger::BoundKind::kHost},
-         {"once", wall.of_unrecorded && WithoutFirstCalls(analysis)},
-         {"unit", base.unit},
-         {"sure", wall.of_unrecorded},
-         {"middle", wall.of_unrecorded ? EachMs(analysis, wall.wall_ms) : std::string()},
-         {"length", EachRange(analysis, *wall.unrecorded_ms)},
-         {"busy", BusyWithoutRecording(analysis)}}));
+    add(Say(phrases::base::kWithoutRecording,
+            {{"once", wall.of_unrecorded && WithoutFirstCalls(analysis)},
+             {"unit", base.unit},
+             {"sure", wall.of_unrecorded},
+             {"middle", wall.of_unrecorded ? EachMs(analysis, wall.wall_ms) : std::string()},
+             {"length", EachRange(analysis, *wall.unrecorded_ms)},
+             {"busy", BusyWithoutRecording(analysis)}}));
   }
   add(LeftOut(analysis));
   if (analysis.frames->frames.base.part_of_pass) add(Say(phrases::base::kPartOfPass));
@@ -511,8 +509,7 @@ std::string ToldTable(const findings::Analysis& analysis) {
     row(phrases::base::kToldDifference, one->ms - one->usual_ms);
   }
   if (analysis.wall.together_ms) {
-    table.Row(
-        {Say(phrases::base::kToldTogether), TogetherRange(analysis), TogetherShare(analysis)});
+    table.Row({Say(phrases::base::kToldTogether), TogetherText(analysis), TogetherShare(analysis)});
   } else if (analysis.combined.savings_ms.high > 0) {
     table.Row({Say(phrases::base::kToldGpuTime), EachMs(analysis, analysis.combined.OwnMostMs()),
                std::string(kAbsentText)});

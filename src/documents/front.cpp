@@ -175,7 +175,7 @@ std::string SavesSentence(const FixRow& row) {
   if (!own && !after) return {};
   if (row.costs) return Capitalised(row.alone) + "; later work does not get faster.";
   if (row.findings.empty() && own && !row.alone.starts_with(kAtMost))
-    return Capitalised(row.alone) + "; " + row.after + ".";
+    return Capitalised(row.alone) + (after ? "; " + row.after : "") + ".";
   if (!after || !own) return Saves(own ? row.alone : row.after);
   // "up to 3.1 ms" of "up to 3.1 ms (upper bound)": told again only where it is another figure.
   const std::string_view figure = std::string_view(row.alone).substr(0, row.alone.find(" ("));

@@ -51,29 +51,31 @@ std::string PlacesText(const findings::Analysis& analysis, const HostCause& caus
   return text;
 }
 
-// What a section is called by: the place that takes all of the time, else the function that holds
-// it with the place that takes most. A member with less is no name for the whole.
-std::string SectionName(const findings::Analysis& analysis, const HostCause& cause) {
+// "the host runs `a`": what a section is called by: the place that takes all of the time, else the
+// function that holds it with the place that takes most. A member with less is no name for the
+// whole.
+std::string SectionClause(const findings::Analysis& analysis, const HostCause& cause) {
   const std::string& around = cause.within.empty() ? cause.work : cause.within;
   const bool most = !cause.places.empty() && 2 * cause.places.front().ms >= cause.total_ms;
   // A part is no name for the whole: the function around it is, with what the part takes.
   const bool whole = most && cause.places.front().ms >= kNearlyAll * cause.total_ms;
-  if (whole) return PlaceName(cause.places.front().name);
+  if (whole) return "the host runs " + PlaceName(cause.places.front().name);
   if (most) {
     // Of the idle time that is told beside it, not of the steps left out.
     const double of_idle = cause.late ? 1 : std::min(1.0, IdleMs(analysis, cause) / cause.total_ms);
-    return fmt::format("{} ({} of it in {})",
-                       around.empty() ? std::string(cause.loading ? "Data loading" : "Host work")
-                                      : Code(around, kNameMax),
-                       EachMs(analysis, of_idle * cause.places.front().ms),
-                       PlaceName(cause.places.front().name));
+    return fmt::format(
+        "{} ({} of it in {})",
+        around.empty() ? std::string(cause.loading ? "data is loaded" : "the host works")
+                       : "the host runs " + Code(around, kNameMax),
+        EachMs(analysis, of_idle * cause.places.front().ms), PlaceName(cause.places.front().name));
   }
-  if (!around.empty()) return Code(around, kNameMax);
-  if (cause.loading) return "Data loading";
+  if (!around.empty()) return "the host runs " + Code(around, kNameMax);
+  if (cause.loading) return "data is loaded";
   if (!cause.places.empty() && 4 * cause.places.front().ms >= cause.total_ms)
-    return "Host work (largest part in " + PlaceName(cause.places.front().name) + ")";
-  if (cause.before.empty() || cause.after.empty()) return "Host work";
-  return fmt::format("Host work between {} and {}", Code(cause.before, 60), Code(cause.after, 60));
+    return "the host works (largest part in " + PlaceName(cause.places.front().name) + ")";
+  if (cause.before.empty() || cause.after.empty()) return "the host works";
+  return fmt::format("the host works between {} and {}", Code(cause.before, 60),
+                     Code(cause.after, 60));
 }
 
 // Of a few stretches of unlike length the sum says more than the middle one.
@@ -127,8 +129,8 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
     const auto units = static_cast<std::uint64_t>(analysis.base.count);
     // Not one in each: how many there are, of how many. Those of steps left out count as well.
     if (units > 1 && 10 * cause.count < 9 * units) {
-      text += fmt::format(", in {} gaps of {} over the whole recording", cause.count,
-                          StretchText(cause));
+      text +=
+          fmt::format(" (in the whole recording {} gaps of {})", cause.count, StretchText(cause));
     } else {
       text += stretches == "1" ? ", in one gap" : ", in " + stretches + " gaps";
       if (stretches != "1") text += " of " + StretchText(cause);
@@ -139,25 +141,24 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
   if (regular) text += fmt::format(", every {}", Ms(*cause.period_ms));
   text += cause.loading ? ", while data is loaded" : "";
   const bool nothing = 4 * cause.nothing_ms > cause.total_ms;
-  if (NamesHostWork(cause)) text += "; the host is in " + PlacesText(analysis, cause);
+  if (NamesHostWork(cause)) text += ". The host is then in " + PlacesText(analysis, cause);
   // Told of a small part, too: what is named beside it is not all of the host's work.
   if (nothing) {
     text += fmt::format(
-        ". For {} the host records nothing: Python or C without recorded stacks, a sleep, or "
-        "another process",
+        ". For {} of it the host records nothing (Python or C without recorded stacks, a sleep, or "
+        "another process)",
         EachMs(analysis, NothingMs(analysis, cause)));
   }
   if (cause.after_copy_back || cause.before_copy_in) {
     text += fmt::format(
-        ". The host's work comes {}{}{}, so it probably handles the results of one batch or the "
-        "input "
+        ". This host work comes {}{}{}: it probably handles the results of one batch or the input "
         "of the next [inferred]",
         cause.after_copy_back ? "after a copy to the host" : "",
         cause.after_copy_back && cause.before_copy_in ? " and " : "",
         cause.before_copy_in ? "before a copy from the host" : "");
   }
   if (cause.mostly_recorder())
-    text += fmt::format(". About {} of that is what recording costs",
+    text += fmt::format(". Recording itself causes about {} of that",
                         EachMs(analysis, cause.recorder_ms));
   return text + ".";
 }
@@ -190,21 +191,19 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
               fmt::format(" ({}, {} idle)", calls == "1" ? "once" : calls + " times",
                           EachMs(analysis, std::min(place.idle_ms, idle)));
   }
-  std::string text = fmt::format(
-      "{} synchronizing calls drain the GPU queue: the GPU is idle for {} {} until the next launch",
-      EachCalls(analysis, cause.count), EachMs(analysis, idle), UnitPhrase(analysis));
+  std::string text =
+      fmt::format("{} synchronizing calls drain the GPU queue. The GPU is then idle for {} {}",
+                  EachCalls(analysis, cause.count), EachMs(analysis, idle), UnitPhrase(analysis));
   if (cause.small_kernels && cause.behind_ms < idle) {
     text += fmt::format(
-        ", {} of that right after the synchronizations, the rest between the few small kernels "
-        "that "
-        "follow each",
+        ": for {} right after the synchronizations, otherwise between the few small kernels that "
+        "follow each one",
         EachMs(analysis, cause.behind_ms));
   }
   if (cause.gpu_ms > 0) {
-    text += fmt::format(
-        ". Kernels that only compute the values for these checks take another {} of "
-        "GPU time",
-        EachMs(analysis, cause.gpu_ms));
+    text +=
+        fmt::format(". Kernels that only compute the checked values take another {} of GPU time",
+                    EachMs(analysis, cause.gpu_ms));
   }
   if (cause.rounds > 0) {
     text += fmt::format(". Most of the syncs are in one loop of {} rounds, with about {} each",
@@ -212,17 +211,15 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
   }
   if (IsOfBreaks(cause)) {
     text += fmt::format(
-        ". Each ends a compiled part, and the next one begins with guards and a call of its own: "
-        "{} "
-        "parts {}. Between the last launch of one part and the first of the next the host takes {} "
-        "in "
-        "all",
+        ". Each call ends a compiled part, and the next part begins with guards and a call of its "
+        "own: {} parts {}. Between the last launch of one part and the first of the next the host "
+        "takes {} in all",
         EachCalls(analysis, cause.parts), UnitPhrase(analysis), EachMs(analysis, cause.total_ms));
   }
   return text + ". The longest idle time follows " + places + ".";
 }
 
-// "in `encode_prompt`, 1234 launches come 29.9 µs apart and the kernels take 6.73 µs (medians)"
+// "in `encode_prompt` (1234 launches 29.9 µs apart, for kernels of 6.73 µs; medians)"
 std::string PhasesText(const findings::Analysis& analysis, const HostCause& cause) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
@@ -230,12 +227,10 @@ std::string PhasesText(const findings::Analysis& analysis, const HostCause& caus
     const double idle_ms = std::min(place.idle_ms, IdleMs(analysis, cause));
     const bool all = idle_ms >= kNearlyAll * IdleMs(analysis, cause);
     text +=
-        (i == 0 ? "in " : "; in ") + PlaceName(place.name) +
-        fmt::format(", {} launches come {} µs apart and the kernels take {} µs (medians){}",
-                    EachCalls(analysis, place.count), ThreeDigits(place.launch_us),
-                    ThreeDigits(place.kernel_us),
-                    all ? std::string()
-                        : fmt::format("; {} of the idle time is there", EachMs(analysis, idle_ms)));
+        fmt::format("{}{}in {} ({} launches {} µs apart, for kernels of {} µs; medians)",
+                    i == 0 ? "" : ", ", all ? "" : EachMs(analysis, idle_ms) + " of the idle time ",
+                    PlaceName(place.name), EachCalls(analysis, place.count),
+                    ThreeDigits(place.launch_us), ThreeDigits(place.kernel_us));
   }
   return text;
 }
@@ -253,7 +248,7 @@ std::string BatchSentence(const findings::Analysis& analysis) {
   const std::optional<BatchGain> gain = BatchGainOf(analysis);
   if (!gain) return "";
   constexpr std::string_view kFor =
-      " Throughput, not latency: host time per call does not grow with the batch.";
+      " For throughput, batch inputs: host time per call does not grow with the batch.";
   if (!gain->longer) {
     return fmt::format(
         "{} A larger batch is almost free until the GPU takes as long as the host, at about {:.0f} "
@@ -277,8 +272,8 @@ bool TurnsToBackward(const findings::Analysis& analysis, const HostCause& cause)
 
 // The host is ahead as a rule: where it is not is all that can be told.
 std::string AheadTitle(const findings::Analysis& analysis, const HostCause& cause) {
-  std::string text =
-      "GPU idle " + EachMs(analysis, IdleMs(analysis, cause)) + " " + UnitPhrase(analysis);
+  std::string text = "The GPU is idle for " + EachMs(analysis, IdleMs(analysis, cause)) + " " +
+                     UnitPhrase(analysis);
   if (TurnsToBackward(analysis, cause)) return text + ", mostly where backward starts";
   if (HasPlace(analysis, cause)) {
     return text +
@@ -354,8 +349,8 @@ std::string PythonSentence(const findings::Analysis& analysis, const HostCause& 
   }
   if (text.empty()) return text;
   return " Some host time goes to Python that launches nothing: " + text +
-         " (profiler overhead included). Cache what is returned if it does not change from "
-         "call to call.";
+         " (profiler overhead included). Cache the result if it does not change from call to "
+         "call.";
 }
 
 std::string LaunchTitle(const findings::Analysis& analysis, const HostCause& cause) {
@@ -369,16 +364,16 @@ std::string LaunchTitle(const findings::Analysis& analysis, const HostCause& cau
                                                  : ", mostly in ";
   const std::string where = cause.places.empty() ? "" : at + PlaceName(cause.places.front().name);
   if (cause.ramp) {
-    return fmt::format("Late launches{}, GPU idle {}",
+    return fmt::format("Late launches{} leave the GPU idle for {}",
                        where.empty() ? " at the start of a step" : where,
                        EachMs(analysis, IdleMs(analysis, cause)));
   }
-  return fmt::format("Launch-bound{}: a launch every {} µs, median kernel {} µs", where,
+  return fmt::format("Launch-bound{} (a launch every {} µs, median kernel {} µs)", where,
                      ThreeDigits(cause.launch_us), ThreeDigits(cause.kernel_us));
 }
 
 std::string OptimizerTitle(const findings::Analysis& analysis, const HostCause& cause) {
-  return fmt::format("Parameters updated one by one, {} launches in {} of host time {}",
+  return fmt::format("Parameters are updated one by one, by {} launches in {} of host time {}",
                      EachCalls(analysis, cause.count), EachMs(analysis, cause.total_ms),
                      UnitPhrase(analysis));
 }
@@ -429,9 +424,8 @@ double OnceOf(const findings::Finding& finding) {
 std::string FirstCallsInsight(const findings::Analysis& analysis,
                               const findings::Finding& finding) {
   return fmt::format(
-      "One-time initialization lengthens the recording by {}; its longest calls are {}. It does "
-      "not "
-      "recur, so no other saving includes it.",
+      "One-time initialization lengthens the recording by {}. Its longest calls are {}. Other "
+      "savings do not count this time.",
       Ms(OnceOf(finding)), PlacesText(analysis, *finding.host, true));
 }
 
@@ -447,12 +441,13 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
   switch (cause.kind) {
     case HostCauseKind::kSection:
       if (cause.late) {
-        return fmt::format("{}, {} of host time {}", SectionName(analysis, cause),
+        return fmt::format("{} for {} {} and launches nothing",
+                           Capitalised(SectionClause(analysis, cause)),
                            EachMs(analysis, cause.total_ms), UnitPhrase(analysis));
       }
-      return SectionName(analysis, cause) + " while the GPU is idle, " +
-             TimesText(analysis, cause) +
-             (cause.mostly_recorder() ? ", most of it what recording costs" : "");
+      return fmt::format("The GPU is idle for {} while {}{}", TimesText(analysis, cause),
+                         SectionClause(analysis, cause),
+                         cause.mostly_recorder() ? ", mostly an effect of recording" : "");
     case HostCauseKind::kWaits: {
       if (IsOfBreaks(cause)) return BreaksTitle(analysis, cause);
       const bool checks = IsOfChecks(cause);
@@ -480,8 +475,9 @@ std::string HostTitle(const findings::Analysis& analysis, const findings::Findin
     case HostCauseKind::kOptimizer: return OptimizerTitle(analysis, cause);
     case HostCauseKind::kLaunchBound: return LaunchTitle(analysis, cause);
     case HostCauseKind::kReplayGap:
-      return fmt::format("GPU idle {} the graph replay, {} {}", ReplayWhere(analysis, cause),
-                         EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis));
+      return fmt::format("The GPU is idle for {} {} {} the graph replay",
+                         EachMs(analysis, IdleMs(analysis, cause)), UnitPhrase(analysis),
+                         ReplayWhere(analysis, cause));
     case HostCauseKind::kFirstCalls: return "One-time initialization takes " + Ms(OnceOf(finding));
     case HostCauseKind::kStop:  // its rule has the words
     case HostCauseKind::kDescheduled: break;
@@ -501,8 +497,7 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
     case HostCauseKind::kOptimizer:
       return fmt::format(
           "Gradients are cleared and weights updated one by one: {}. The host falls behind here "
-          "and "
-          "stays behind for the next work.",
+          "and stays behind for the next work.",
           PhasesText(analysis, cause));
     case HostCauseKind::kFirstCalls: return FirstCallsInsight(analysis, finding);
     case HostCauseKind::kStop:
@@ -522,7 +517,7 @@ std::string BatchText(const findings::Analysis& analysis, const BatchGain& gain)
   const double now_ms = wall.of_unrecorded ? wall.wall_ms : analysis.base.total_ms;
   return fmt::format("with {:.0f} times the batch each {} takes about {} instead of {}{}",
                      gain.times, unit, Ms(gain.step_ms), EachMs(analysis, now_ms),
-                     wall.of_unrecorded ? ", both without profiler overhead" : "");
+                     wall.of_unrecorded ? " (both estimated without profiler overhead)" : "");
 }
 
 std::optional<BatchGain> BatchGainOf(const findings::Analysis& analysis) {

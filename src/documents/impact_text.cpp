@@ -83,7 +83,7 @@ std::string LaterText(const findings::Analysis& analysis, const findings::Findin
   }
   return Say(phrases::impact::kAfter,
              {{"slower", AddsLaunches(analysis, finding)},
-              {"saving", AfterSentence(analysis, *findings::BestWall(finding))},
+              {"saving", AfterText(analysis, *findings::BestWall(finding))},
               {"place", PlaceOf(analysis, finding.shows_after)}});
 }
 
@@ -104,12 +104,19 @@ std::string BeyondText(const findings::Analysis& analysis, const findings::Findi
   if (best == nullptr || finding.one_off || own_ms <= 0 ||
       findings::AfterOthers(*best).high <= kRounded * own_ms)
     return "";
-  if (finding.host != nullptr) return Say(phrases::impact::kBeyondIdle);
-  if (MovesData(finding)) return Say(phrases::impact::kBeyondCopies);
+  // Whether of what is told beside it the upper end alone is longer.
+  const findings::Range after = findings::AfterOthers(*best);
+  const double first = !Expected(analysis, after).empty() ? after.mid
+                       : findings::IsWide(after)          ? after.high
+                                                          : after.low;
+  const bool upper = first <= own_ms;
+  if (finding.host != nullptr) return Say(phrases::impact::kBeyondIdle, {{"upper", upper}});
+  if (MovesData(finding)) return Say(phrases::impact::kBeyondCopies, {{"upper", upper}});
   const bool others = std::ranges::any_of(finding.patterns, [](const findings::PatternHit& hit) {
     return std::ranges::find(hit.facts, "also", &findings::Fact::key) != hit.facts.end();
   });
-  return Say(others ? phrases::impact::kBeyondOthers : phrases::impact::kBeyondKernels);
+  return Say(others ? phrases::impact::kBeyondOthers : phrases::impact::kBeyondKernels,
+             {{"upper", upper}});
 }
 
 namespace {
@@ -132,8 +139,8 @@ std::string WallSentence(const findings::Analysis& analysis, const findings::Fin
   if (count > 0 && LeavesNothing(analysis, finding))
     return Say(phrases::impact::kNothingLeft, {{"before", before}});
   const bool first = count <= 0 || AreAlike(best->ms, findings::AfterOthers(*best));
-  return Say(phrases::impact::kWall, {{"saving", AfterSentence(analysis, *best)},
-                                      {"before", first ? std::string() : before}}) +
+  return Say(phrases::impact::kWall,
+             {{"saving", AfterText(analysis, *best)}, {"before", first ? std::string() : before}}) +
          beyond;
 }
 
@@ -154,7 +161,6 @@ std::string BoundSentence(const findings::Analysis& analysis, const findings::Fi
   const double joint_ms = bound_ms < *finding.bound_ms ? 0 : finding.joint_ms.value_or(0);
   return Say(host && joint_ms > 0 ? phrases::impact::kBoundByHost : phrases::impact::kBound,
              {{"saving", EachMs(analysis, bound_ms)},
-              {"per_unit", UnitPhrase(analysis)},
               {"share", SavingShare(analysis, bound_ms)},
               {"waiting", balances},
               {"whole", !balances && bound_ms == *finding.bound_ms},
@@ -214,15 +220,18 @@ std::string ImpactSentence(const findings::Analysis& analysis, const findings::F
   const bool of_target = finding.method == findings::EstimateMethod::kTarget;
   const auto& change = finding.change_a ? finding.change_a : finding.change_b;
   const bool target = of_target && change;
-  return Say(phrases::impact::kGpuTime,
-             {{"saving", EachRange(analysis, others ? *additional_ms : finding.OwnSavingsMs())},
-              {"others", others},
-              {"share", share ? BaseShare(analysis, finding.OwnSavingsMs().high) : std::string()},
-              {"unit", analysis.base.unit},
-              {"condition", condition},
-              {"target", target ? change->target : std::string()},
-              {"source", target ? change->source : std::string()},
-              {"rough", condition.empty() && !of_target}});
+  return Say(
+      phrases::impact::kGpuTime,
+      {{"no_fix", !findings::HasAction(finding.path_a) && !findings::HasAction(finding.path_b) &&
+                      !finding.rule && finding.by_hand == nullptr},
+       {"saving", EachRange(analysis, others ? *additional_ms : finding.OwnSavingsMs())},
+       {"others", others},
+       {"share", share ? BaseShare(analysis, finding.OwnSavingsMs().high) : std::string()},
+       {"unit", analysis.base.unit},
+       {"condition", condition},
+       {"target", target ? change->target : std::string()},
+       {"source", target ? change->source : std::string()},
+       {"rough", condition.empty() && !of_target}});
 }
 
 std::string PathLine(const findings::Analysis& analysis, const findings::Finding& finding,

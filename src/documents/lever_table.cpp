@@ -109,8 +109,7 @@ std::optional<FixRow> LeverRows::Joint(const findings::Finding& finding) const {
 FixRow LeverRows::Instead(const findings::Finding& of, const findings::Finding& finding) const {
   FixRow row = Row(finding);
   row.number = kAbsentText;
-  row.after = fmt::format("an alternative to priority {}: almost nothing once that is done",
-                          of.global_rank);
+  row.after = fmt::format("an alternative to priority {}, almost nothing after it", of.global_rank);
   row.until.clear();
   return row;
 }
@@ -126,7 +125,7 @@ FixRow LeverRows::Row(const findings::Finding& finding) const {
     row.alone = ShowsLater(finding)
                     ? "almost nothing"
                     : EachRange(analysis_, findings::BestWall(finding)->ms) + WhyWide(finding);
-    row.after = AfterCell(analysis_, finding);
+    row.after = AfterText(analysis_, *best);
     row.alike = !ShowsLater(finding) && AreAlike(best->ms, findings::AfterOthers(*best));
     if (!finding.shows_after.empty()) row.until = PlaceOf(analysis_, finding.shows_after);
     row.paths = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
@@ -214,7 +213,9 @@ FixRow LeverRows::Row(const ActionGroup& group) const {
   row.because.clear();
   for (const auto& [title, ms] : titles) {
     row.because += (row.because.empty() ? "" : "; ") + title;
-    if (titles.size() > 1) row.because += fmt::format(" ({})", EachMs(analysis_, ms));
+    if (const std::string told = EachMs(analysis_, ms);
+        titles.size() > 1 && title.find(told) == std::string::npos)
+      row.because += fmt::format(" ({})", told);
   }
   const findings::Range alone = AloneOf(group);
   // A sum with a low end is no upper bound.
@@ -403,7 +404,7 @@ std::string NeededText(const findings::Analysis& analysis, const findings::Uncov
 // host hides is none to shorten. Absent: there is none.
 std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
   constexpr double kRest = 0.05;  // of a line: with less in fixes it is the line
-  std::vector<std::string> names;
+  std::vector<std::string> names, kinds;
   double bound_ms = 0;
   bool assessed = true, kernels = true;
   std::size_t lines = 0;
@@ -417,28 +418,32 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
     bound_ms += line.bound_ms.value_or(0);
     if (names.size() == kUncoveredMost) continue;
     const bool rest = line.work && analysis.covered[static_cast<std::size_t>(*line.work)] > kRest;
+    std::string name(line.work ? LineName(*line.work) : "GPU idle time");
+    kinds.push_back(name);
+    if (rest) name += " that no priority covers";
     names.push_back(fmt::format(
-        "{}{}, {} ({}){}{}", line.work ? LineWords(*line.work) : "GPU idle, waiting for the host",
-        rest ? " (the part that no priority covers)" : "", EachMs(analysis, line.ms),
-        BaseShare(analysis, line.ms),
-        line.op.empty() ? std::string() : ", mostly in " + Code(line.op, 60),
-        NeededText(analysis, line)));
+        "{} ({}, {}{}){}", name, EachMs(analysis, line.ms), BaseShare(analysis, line.ms),
+        line.op.empty() ? "" : ", mostly " + Code(line.op, 60), NeededText(analysis, line)));
   }
   if (lines == 0) return std::nullopt;
-  if (lines > names.size()) names.push_back("others");
+  if (lines > names.size()) {
+    names.push_back("other work");
+    kinds.push_back(names.back());
+  }
   return Beside(
       '\0',
       kernels && !assessed
-          ? "Profile the kernels named here with hardware counters: no performance model says "
-            "how fast they could be"
+          ? fmt::format("Profile {} with hardware counters; no performance model covers most of it",
+                        Enumerated(kinds))
       : !assessed
-          ? "No verdict yet on the time named here: record what \"How far to trust it\" asks for"
+          ? fmt::format("Record what \"How far to trust it\" asks for; {} {} no verdict yet",
+                        Enumerated(kinds), kinds.size() == 1 ? "has" : "have")
       : kernels
-          ? "Profile the kernels named here with hardware counters: most of their time has no "
-            "recommendation"
-          : "Most of the time named here has no recommendation",
-      fmt::format("{}", fmt::join(names, "; ")),
-      assessed ? fmt::format("at most {}", EachMs(analysis, bound_ms)) : "size unknown",
+          ? fmt::format("Profile {} with hardware counters; no recommendation covers most of it",
+                        Enumerated(kinds))
+          : fmt::format("No recommendation covers most of the time of {}", Enumerated(kinds)),
+      fmt::format("The time goes to {}", fmt::join(names, "; ")),
+      assessed ? fmt::format("up to {} to gain", EachMs(analysis, bound_ms)) : "size unknown",
       assessed && !analysis.wall.together_ms ? std::string(kAbsentText) : "not in the total");
 }
 
@@ -458,9 +463,12 @@ std::string FurtherAction(const findings::Analysis& analysis, const TextEdits& e
     largest = &finding;
     most = high;
   }
-  const std::string words = largest == nullptr || most < kTold * analysis.wall.wall_ms
-                                ? ""
-                                : FirstClause(TextOf(analysis, *largest, edits).action);
+  std::string words = largest == nullptr || most < kTold * analysis.wall.wall_ms
+                          ? ""
+                          : FirstClause(TextOf(analysis, *largest, edits).action);
+  // Inside a sentence, unless it begins with an abbreviation.
+  if (words.size() > 1 && LowerAscii(words.substr(1, 1)) == words.substr(1, 1))
+    words[0] = LowerAscii(words.substr(0, 1))[0];
   return Say(phrases::front::kFurther, {{"count", *count}, {"largest", words}});
 }
 
@@ -545,10 +553,8 @@ bool AddUpToMore(const findings::Analysis& analysis) {
 }  // namespace
 
 std::string FixTable(const findings::Analysis& analysis, const std::vector<FixRow>& rows) {
-  const std::string base = OfSavingBase(analysis);
-  MarkdownTable table(
-      {"#", "What to do", "Because of", SavingTitle(analysis),
-       std::string(kExtraSavingTitle) + (base.empty() ? "" : " (shares: " + base + ")"), "Path"});
+  MarkdownTable table({"#", "What to do", "Because of", SavingTitle(analysis),
+                       std::string(kExtraSavingTitle), "Path"});
   for (const FixRow& row : rows) {
     const bool each = row.ways.size() > 1 && !row.ways.front().saves.empty();
     table.Row({LinkedNumber(row), WaysCell(row, &FixWay::action), row.because,

@@ -122,7 +122,8 @@ std::string ShortTitle(const std::string& title) {
   std::string_view head = title;
   for (std::size_t i = 0; i + 1 < title.size(); ++i) {
     if (title[i] == '`') code = !code;
-    const bool ends = (title[i] == ':' || title[i] == ',') && title[i + 1] == ' ';
+    const bool ends = ((title[i] == ':' || title[i] == ',') && title[i + 1] == ' ') ||
+                      (title[i] == ' ' && title[i + 1] == '(');
     if (code || !ends) continue;
     const std::string_view until = std::string_view(title).substr(0, i);
     // A name of the trace alone does not say what is wrong with it.

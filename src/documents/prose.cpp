@@ -11,6 +11,7 @@
 #include "documents/impact_text.h"
 #include "documents/markdown_text.h"
 #include "documents/remedy_text.h"
+#include "documents/subjects.h"
 #include "findings/one/chain_works.h"
 #include "findings/one/estimates.h"
 #include "findings/one/rule_text.h"
@@ -41,18 +42,6 @@ const findings::PatternInfo* LeadingPattern(const findings::Analysis& analysis,
     if (first == nullptr) first = &info;
   }
   return first;
-}
-
-// Its subject is a set of kernels, not one of the operations that they belong to.
-bool IsOfKernels(const findings::Finding& finding) {
-  return finding.rule == findings::Pattern::kShortKernelChain ||
-         finding.rule == findings::Pattern::kGraphInputCopies;
-}
-
-std::string MembersText(const findings::Finding& finding) {
-  const std::size_t more = finding.members.empty() ? 0 : finding.members.size() - 1;
-  if (more == 0 || IsOfKernels(finding)) return "";
-  return fmt::format(" and {} more op{}", more, more == 1 ? "" : "s");
 }
 
 bool HasPattern(const findings::Finding& finding, findings::Pattern pattern) {
@@ -86,18 +75,9 @@ const findings::RuleRow* RowOf(const findings::Analysis& analysis,
   return finding.rule ? analysis.Texts().RuleOf(*finding.rule) : nullptr;
 }
 
-// "`aten::mm` (8,4) bf16 x (4,2) bf16": what tells it from others of its name.
-std::string SubjectWithArgs(const findings::Finding& finding) {
-  if (finding.subject_args.empty()) return SubjectText(finding);
-  const std::string args = ArgsText(finding.subject_args);
-  constexpr std::size_t kArgsMax = 90;
-  const bool shown = !args.empty() && args.size() <= kArgsMax;
-  return SubjectText(finding) + (shown ? " " + args : "");
-}
-
 std::string RuleTitle(const findings::Analysis& analysis, const findings::Finding& finding) {
-  return fmt::format("{}: {}{}", Capitalised(analysis.Texts().Of(*finding.rule).what),
-                     SubjectWithArgs(finding), MembersText(finding));
+  return fmt::format("{} ({})", Capitalised(analysis.Texts().Of(*finding.rule).what),
+                     SubjectsText(analysis, finding, true));
 }
 
 // "device copies around X", "fp32 products": of words, by the last one before a preposition.
@@ -111,14 +91,17 @@ bool IsPlural(const findings::Finding& finding) {
 }
 
 std::string RuleInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
-  const bool several = finding.members.size() > 1 && !IsOfKernels(finding);
+  const bool several = IsOfSeveral(finding);
   // Several chains, of which its subject is one.
   const bool chains = finding.rule == findings::Pattern::kShortKernelChain;
+  const std::string sizes = several ? SubjectSizes(finding) : "";
   return fmt::format(
-      "{}{} {} {}{} {}.",
-      chains ? "Chains of short kernels" : Capitalised(SubjectWithArgs(finding)),
-      MembersText(finding), several || chains || IsPlural(finding) ? "take" : "takes",
-      TimeText(analysis, finding), several ? "; the largest runs" : "",
+      "{} {} {}{} {}.",
+      chains ? "Chains of short kernels" : Capitalised(SubjectsText(analysis, finding, true)),
+      several || chains || IsPlural(finding) ? "take" : "takes", TimeText(analysis, finding),
+      !several        ? std::string()
+      : sizes.empty() ? "; the largest runs"
+                      : fmt::format("; the largest ({}) runs", sizes),
       findings::FillRule(RowOf(analysis, finding)->evidence, RuleFacts(finding), &WriteFact));
 }
 
@@ -206,6 +189,17 @@ bool IsOwnKernel(const findings::Finding& finding) {
   return finding.tier == findings::Tier::kFusion && finding.efficiency.has_value();
 }
 
+// "aten::add, aten::mul": no module.
+bool NamesOps(std::string_view subject) {
+  return subject.find("::") != std::string_view::npos;
+}
+
+// Its label says what the name of the copies does.
+bool IsCopy(findings::Pattern pattern) {
+  return pattern == findings::Pattern::kHighH2dMemcpy ||
+         pattern == findings::Pattern::kHighD2hMemcpy;
+}
+
 std::string TitleOf(const findings::Analysis& analysis, const findings::Finding& finding) {
   // A rule that has a change of the host's time says what it is in its own words.
   if (RowOf(analysis, finding) != nullptr && finding.tier != findings::Tier::kFusion)
@@ -216,21 +210,25 @@ std::string TitleOf(const findings::Analysis& analysis, const findings::Finding&
                                 : SubjectText(finding);
   if (finding.tier != findings::Tier::kCompute) {
     const findings::PatternInfo* pattern = LeadingPattern(analysis, finding);
-    if (IsOwnKernel(finding)) return about + ": below memory bandwidth";
+    if (IsOwnKernel(finding)) return about + " runs below memory bandwidth";
     if (pattern == nullptr) return about;
-    return about + (finding.tier == findings::Tier::kFusion ? ": " : ", ") + pattern->what;
+    if (finding.tier == findings::Tier::kFusion)
+      return Capitalised(pattern->what) +
+             (NamesOps(finding.subject) ? " (" + about + ")" : " in " + about);
+    if (IsCopy(pattern->pattern)) return about + " take " + TimeText(analysis, finding);
+    return about + ", " + pattern->what;
   }
-  const std::string members = MembersText(finding);
+  const std::string subjects = SubjectsText(analysis, finding, false);
   if (!finding.efficiency && finding.least_percent) {
-    return fmt::format("{}{} at {} of the {} or more", about, members, Pct(*finding.least_percent),
+    return fmt::format("{} at {} of the {} or more", subjects, Pct(*finding.least_percent),
                        finding.least_by_grid ? "roofline" : "memory bandwidth");
   }
-  if (!finding.efficiency) return about + members + ", efficiency unknown";
-  const std::string text = fmt::format("{}{} at {} of the {}", about, members,
-                                       Pct(*finding.efficiency), RooflineText(finding.bound));
+  if (!finding.efficiency) return subjects + ", efficiency unknown";
+  const std::string text = fmt::format("{} at {} of the {}", subjects, Pct(*finding.efficiency),
+                                       RooflineText(finding.bound));
   const findings::PatternInfo* pattern = LeadingPattern(analysis, finding);
   const bool tells = pattern != nullptr && pattern->notable;
-  return tells ? text + ", " + pattern->what : text;
+  return tells ? text + " (" + pattern->what + ")" : text;
 }
 
 // Why it has no efficiency, of its costliest operation.
@@ -247,9 +245,8 @@ std::string_view NotKnownBecause(const findings::Analysis& analysis,
 
 std::string ComputeInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const bool several = finding.members.size() > 1;
-  const std::string subject = SubjectText(finding) + MembersText(finding);
-  const std::string takes =
-      fmt::format("{} {} {}", subject, several ? "take" : "takes", TimeText(analysis, finding));
+  const std::string takes = fmt::format("{} {} {}", SubjectsText(analysis, finding, false),
+                                        several ? "take" : "takes", TimeText(analysis, finding));
   if (!finding.efficiency && finding.least_percent) {
     return fmt::format(
         "{} at {} of {} or more, by the sizes {} of {} kernels{}.{}{}", takes,
@@ -299,7 +296,8 @@ std::string ChainsText(const findings::Analysis& analysis, const findings::Findi
 }
 
 std::string InstancesTake(const findings::Analysis& analysis, const findings::Finding& finding) {
-  if (finding.count <= 1) return fmt::format("It takes {}.", TimeText(analysis, finding));
+  if (finding.count <= 1)
+    return fmt::format("This one instance takes {}.", TimeText(analysis, finding));
   const bool attention = finding.rule == findings::Pattern::kUnfusedAttention;
   return fmt::format("All {} take {}.",
                      Calls(finding.count, attention ? "instances" : "unfused chains"),
@@ -353,7 +351,8 @@ std::string SystemInsight(const findings::Analysis& analysis, const findings::Fi
   // Of the whole recording: beside a time of one of several steps it would mislead.
   const bool told = finding.count > 0 && analysis.base.count <= 1;
   const std::string count = told ? " in " + Calls(finding.count) : "";
-  const std::string what = pattern == nullptr ? "" : ", " + pattern->what + ",";
+  const std::string what =
+      pattern == nullptr || IsCopy(pattern->pattern) ? "" : ", " + pattern->what + ",";
   return fmt::format("{}{} {} {}{}{}.", Capitalised(SubjectText(finding)), what,
                      IsPlural(finding) ? "take" : "takes", TimeText(analysis, finding), count,
                      CallsText(analysis, finding));
@@ -443,7 +442,10 @@ bool IsPattern(std::string_view code) {
                      [&](const findings::PatternInfo& info) { return info.key == code; });
 }
 
-std::string ReasoningOf(const findings::Analysis& analysis, const findings::Finding& finding) {
+// Empty: nothing but what the title says.
+std::string ReasoningOf(const findings::Analysis& analysis, const findings::Finding& finding,
+                        std::string_view title) {
+  const std::string told = LowerAscii(title);
   std::string text;
   // Launches may be late and still come faster than kernels run.
   const bool faster = finding.host != nullptr && finding.host->launch_us < finding.host->kernel_us;
@@ -451,20 +453,17 @@ std::string ReasoningOf(const findings::Analysis& analysis, const findings::Find
     const std::string& what = hit.pattern == findings::Pattern::kLaunchBound && faster
                                   ? analysis.Texts().Of(findings::Pattern::kHostBound).what
                                   : analysis.Texts().Of(hit.pattern).what;
-    if (text.find(Capitalised(what)) == std::string::npos) text += Capitalised(what) + ". ";
+    if (text.find(Capitalised(what)) == std::string::npos && !IsCopy(hit.pattern) &&
+        told.find(LowerAscii(what)) == std::string::npos)
+      text += Capitalised(what) + ". ";
   }
-  if (finding.method == findings::EstimateMethod::kRoof && finding.efficiency) {
-    text += *finding.efficiency > 100
-                ? "Anomaly: faster than the roofline allows; verify the platform, dtype and model. "
-                : fmt::format("{} of its time is above the minimum of the {}. ",
-                              *finding.efficiency < 50 ? "Over half" : "A part",
-                              RooflineText(finding.bound));
-  }
+  if (finding.method == findings::EstimateMethod::kRoof && finding.efficiency.value_or(0) > 100)
+    text += "Anomaly: faster than the roofline allows; verify the platform, dtype and model. ";
   for (const std::string& warning : finding.warnings) {
     const std::string sentence = WarningText(warning);
     if (text.find(sentence) == std::string::npos && !IsPattern(warning)) text += sentence + " ";
   }
-  return text.empty() ? "It stands out only by its time." : std::string(Trim(text));
+  return std::string(Trim(text));
 }
 
 std::string PathText(const findings::Analysis& analysis,
@@ -529,7 +528,7 @@ FindingText OwnText(const findings::Analysis& analysis, const findings::Finding&
   text.title = TitleOf(analysis, finding);
   text.insight = InsightOf(analysis, finding) + PlaceSentence(analysis, finding);
   text.identification = IdentificationOf(finding);
-  text.reasoning = ReasoningOf(analysis, finding);
+  text.reasoning = ReasoningOf(analysis, finding, text.title);
   text.resolution = WhyTheyHelp(analysis.Texts(), finding.path_a, finding.path_b);
   const findings::RuleRow* row = RowOf(analysis, finding);
   text.path_a = row != nullptr ? RulePath(analysis, finding, &findings::RuleRow::path_a)

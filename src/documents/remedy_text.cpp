@@ -20,8 +20,8 @@ constexpr Warning kWarnings[] = {
     {"too_little", "A few launches beside the start of their program are too little to rank."},
     {"graph_replay", "Launches come from a GPU graph, so ops and gaps are only partly known."},
     {"starved",
-     "The GPU queue often ran dry after this work: faster kernels alone may only lengthen the wait "
-     "for the host."},
+     "The GPU often went idle after this work, so faster kernels alone may only lengthen its idle "
+     "time."},
     {"routing_assumed", "Expert routing is not recorded; even routing is assumed."},
     {"keys_assumed", "The number of keys is not recorded; as many as queries are assumed."},
     {"no_platform",
@@ -69,7 +69,7 @@ std::string WhyTheyHelp(const levers::Fixes& texts, const std::vector<findings::
     if (whys.empty()) continue;
     text += fmt::format("{}Why Path {} helps: {}.", text.empty() ? "" : " ", letter, whys);
   }
-  return text.empty() ? "The paths above say what to do." : text;
+  return text;
 }
 
 std::string WarningText(std::string_view code) {

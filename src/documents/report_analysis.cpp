@@ -38,8 +38,9 @@ std::string Marks(const std::optional<findings::Range>& impact) {
                      TwoDecimals(impact->high));
 }
 
+// Nothing where there is nothing to say.
 std::string Bold(std::string_view label, std::string_view text) {
-  return fmt::format("**{}**: {}\n\n", label, text);
+  return text.empty() ? std::string() : fmt::format("**{}**: {}\n\n", label, text);
 }
 
 std::string WithSaving(const std::string& path, const std::string& saves) {
@@ -195,10 +196,11 @@ std::string Summary(const ReportSources& sources) {
                 ? " " + NothingText(analysis)
                 : fmt::format(" Priority 1: {}.",
                               TextOf(analysis, analysis.findings[0], sources.edits).title);
-    text +=
-        fmt::format(" Shares in the table below are of the {} from the first to the last GPU "
-                    "operation.\n\n",
-                    Ms(totals.window_ms));
+    const std::string window = Ms(totals.window_ms);
+    text += fmt::format(
+        " Percentages in the table below are of the GPU window of {}, from the first to the last "
+        "GPU operation{}.\n\n",
+        window, window == Ms(analysis.base.unit_ms()) ? "" : ", not of the " + analysis.base.unit);
   }
   MarkdownTable table({"Metric", "Value"});
   table.Row({"Total Time", totals.has_gpu_work ? Ms(totals.window_ms) : std::string(kAbsentText)});

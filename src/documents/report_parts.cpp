@@ -202,12 +202,14 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   if (finding.starved_percent)
     table.Row({"Time after which the GPU queue ran dry", Pct(*finding.starved_percent)});
   AddPossible(analysis, finding, &table);
+  const bool host_time = analysis.cpu || finding.category == "cpu_idle";
   for (const auto& [path, change] :
        {std::pair{"Path A", &finding.change_a}, {"Path B", &finding.change_b}}) {
     if (!*change || !finding.rule) continue;
-    table.Row({fmt::format("{} saves", path), RangeMs((*change)->savings_ms)});
+    const char* const of = host_time ? "" : " of GPU time";
+    table.Row({fmt::format("{} saves{}", path, of), RangeMs((*change)->savings_ms)});
     if (analysis.base.count > 1) {
-      table.Row({fmt::format("{} saves {}", path, UnitPhrase(analysis)),
+      table.Row({fmt::format("{} saves{} {}", path, of, UnitPhrase(analysis)),
                  EachRange(analysis, findings::Scaled((*change)->savings_ms, finding.own_part))});
     }
     table.Row(
@@ -313,7 +315,7 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
   if (auto ms = CopyCallsMs(finding)) add("Host time in their calls", EachMs(analysis, *ms));
   const bool once = best != nullptr && finding.one_off;
   if (once) add(IsPaidOnce(finding) ? "Paid by each process" : "Saves once", Ms(OnceMs(finding)));
-  if (best != nullptr && !once) add("Once those before it are done", AfterCell(analysis, finding));
+  if (best != nullptr && !once) add("Once those before it are done", AfterText(analysis, *best));
   if (analysis.cpu) {
     for (auto& [title, value] : CpuFigures(finding))
       add(std::move(title), std::move(value));

@@ -89,8 +89,17 @@ std::string SavingBaseText(const findings::Analysis& analysis) {
   return of.low == of.high ? middle : fmt::format("about {} ({})", middle, EachRange(analysis, of));
 }
 
+std::string ShareBase(const findings::Analysis& analysis) {
+  const std::string base = OfSavingBase(analysis);
+  if (IsShareKnown(analysis) && analysis.wall.of_unrecorded) {
+    return Say(phrases::base::kEstimatedBase,
+               {{"length", EachMs(analysis, ShareBaseMs(analysis))}, {"unit", analysis.base.unit}});
+  }
+  return base.empty() ? Say(phrases::base::kOfUnit, {{"unit", analysis.base.unit}}) : base;
+}
+
 std::string SavingShare(const findings::Analysis& analysis, double ms) {
-  return ShareOf(analysis, ms);
+  return ShareOf(analysis, ms) + " " + ShareBase(analysis);
 }
 
 std::string OfSavingBase(const findings::Analysis& analysis) {
@@ -116,52 +125,47 @@ std::string Expected(const findings::Analysis& analysis, const findings::Range& 
   return fmt::format("about {}", EachMs(analysis, ms.mid));
 }
 
+namespace {
+
+// "3.04 ms of the recorded 4.43 ms step": where savings are of an estimated unit and this end is
+// longer than it, what that end is of; else empty.
+std::string OfRecorded(const findings::Analysis& analysis, double high_ms) {
+  const bool beyond =
+      IsShareKnown(analysis) && analysis.wall.of_unrecorded && high_ms > ShareBaseMs(analysis);
+  if (!beyond) return "";
+  return Say(phrases::base::kRecordedBase, {{"step", analysis.base.unit != "recording"},
+                                            {"length", EachMs(analysis, analysis.base.total_ms)},
+                                            {"unit", analysis.base.unit}});
+}
+
+}  // namespace
+
 std::string SavingText(const findings::Analysis& analysis, const findings::Range& ms,
-                       const std::string& range, bool low_end, std::string_view unit,
-                       std::string_view of) {
+                       const std::string& range, bool low_end, bool end_shares) {
   const std::string expected = Expected(analysis, ms);
-  const findings::WallBase& wall = analysis.wall;
-  if (IsShareKnown(analysis) && wall.of_unrecorded) {
-    // One base: the ends of the range are of other ones.
-    const std::string whole = EachMs(analysis, ShareBaseMs(analysis));
-    return expected.empty() ? fmt::format("{}{} ({} of an estimated {})", range, unit,
-                                          ShareOfRange(analysis, ms, low_end), whole)
-                            : fmt::format("{}{} ({}; {} of an estimated {})", expected, unit,
-                                          range, ShareOf(analysis, ms.mid), whole);
+  const std::string recorded = OfRecorded(analysis, ms.high);
+  const std::string base = ShareBase(analysis);
+  if (!expected.empty()) {
+    std::string text =
+        fmt::format("{} ({}{}{}), {} {}", expected, range, recorded.empty() ? "" : " ", recorded,
+                    ShareOf(analysis, ms.mid), base);
+    if (end_shares && recorded.empty())
+      text += fmt::format(" ({})", ShareOfRange(analysis, ms, low_end));
+    return text;
   }
-  const std::string share = ShareOfRange(analysis, ms, low_end);
-  return expected.empty() ? fmt::format("{}{} ({}{})", range, unit, share, of)
-                          : fmt::format("{}{} ({}, {}{})", expected, unit, range, share, of);
+  // Longer than the estimated unit: of the recorded one, which is what this end is of.
+  if (!recorded.empty()) {
+    const std::string most = BaseShare(analysis, ms.high);
+    return fmt::format("{} ({}{} {})", range,
+                       low_end ? BaseShare(analysis, ms.low) + " to " : std::string(), most,
+                       recorded);
+  }
+  return fmt::format("{} ({} {})", range, ShareOfRange(analysis, ms, low_end), base);
 }
 
 std::string AfterRange(const findings::Analysis& analysis, const findings::WallSaving& saving) {
   return EachRange(analysis, findings::AfterOthers(saving));
 }
-
-namespace {
-
-// " per step" and nothing, or nothing and " of the step": behind the saving, and behind its share.
-struct UnitWords {
-  std::string unit;
-  std::string of;
-};
-
-UnitWords UnitAndBase(const findings::Analysis& analysis) {
-  const std::string base = OfSavingBase(analysis);
-  const std::string unit = UnitPhrase(analysis);
-  const bool several = analysis.base.count > 1;
-  return {several ? " " + unit : "", !base.empty() ? " " + base : several ? "" : " " + unit};
-}
-
-std::string AfterTold(const findings::Analysis& analysis, const findings::WallSaving& saving,
-                      std::string_view unit, std::string_view of) {
-  const findings::Range ms = findings::AfterOthers(saving);
-  // Its upper end alone where RangeMs tells no other.
-  const bool low_end = ms.low != ms.high && !findings::IsWide(ms);
-  return SavingText(analysis, ms, AfterRange(analysis, saving), low_end, unit, of);
-}
-
-}  // namespace
 
 std::string LikelyAfter(const findings::Analysis& analysis, const findings::WallSaving& saving) {
   const std::string expected = Expected(analysis, findings::AfterOthers(saving));
@@ -169,14 +173,11 @@ std::string LikelyAfter(const findings::Analysis& analysis, const findings::Wall
   return expected.empty() ? range : fmt::format("{} ({})", expected, range);
 }
 
-std::string AfterCell(const findings::Analysis& analysis, const findings::Finding& finding) {
-  const findings::WallSaving& best = *findings::BestWall(finding);
-  return AfterTold(analysis, best, "", "");
-}
-
-std::string AfterSentence(const findings::Analysis& analysis, const findings::WallSaving& saving) {
-  const auto [unit, of] = UnitAndBase(analysis);
-  return AfterTold(analysis, saving, unit, of);
+std::string AfterText(const findings::Analysis& analysis, const findings::WallSaving& saving) {
+  const findings::Range ms = findings::AfterOthers(saving);
+  // Its upper end alone where RangeMs tells no other.
+  const bool low_end = ms.low != ms.high && !findings::IsWide(ms);
+  return SavingText(analysis, ms, AfterRange(analysis, saving), low_end, false);
 }
 
 std::string SumRange(const findings::Analysis& analysis, const findings::Range& ms) {
@@ -187,7 +188,7 @@ std::string SumRange(const findings::Analysis& analysis, const findings::Range& 
 }
 
 std::string SumCell(const findings::Analysis& analysis, const findings::Range& ms) {
-  return SavingText(analysis, ms, SumRange(analysis, ms), TellsLow(ms), "", "");
+  return SavingText(analysis, ms, SumRange(analysis, ms), TellsLow(ms), false);
 }
 
 namespace {
@@ -220,8 +221,9 @@ findings::Range TogetherMs(const findings::Analysis& analysis) {
   return ms;
 }
 
-std::string TogetherRange(const findings::Analysis& analysis) {
-  return SumRange(analysis, TogetherMs(analysis));
+std::string TogetherText(const findings::Analysis& analysis) {
+  const findings::Range ms = TogetherMs(analysis);
+  return SavingText(analysis, ms, SumRange(analysis, ms), TellsLow(ms), true);
 }
 
 std::string TogetherShare(const findings::Analysis& analysis) {
@@ -244,13 +246,10 @@ std::string RanksOfBounds(const findings::Analysis& analysis) {
 }  // namespace
 
 std::string TogetherSentence(const findings::Analysis& analysis) {
-  const findings::Range ms = TogetherMs(analysis);
-  const auto [unit, of] = UnitAndBase(analysis);
   const std::string bounds = RanksOfBounds(analysis);
-  return Say(phrases::base::kTogether,
-             {{"saving", SavingText(analysis, ms, SumRange(analysis, ms), TellsLow(ms), unit, of)},
-              {"several", bounds.find(',') != std::string::npos},
-              {"bounds", bounds}});
+  return Say(phrases::base::kTogether, {{"saving", TogetherText(analysis)},
+                                        {"several", bounds.find(',') != std::string::npos},
+                                        {"bounds", bounds}});
 }
 
 }  // namespace jarvis::documents

@@ -19,10 +19,12 @@ bool WithoutFirstCalls(const findings::Analysis& analysis);
 // without what recording cost.
 std::string SavingBaseText(const findings::Analysis& analysis);
 
-// Of what is saved: its share of the base of savings.
+// Of what is saved: its share of the base of savings, with that base: "53.3% of the step".
 std::string SavingShare(const findings::Analysis& analysis, double ms);
 // "of the step without profiler overhead"; empty where that is what times are shares of.
 std::string OfSavingBase(const findings::Analysis& analysis);
+// What shares of savings are of: "of the step", "of the estimated 1.50 ms step".
+std::string ShareBase(const findings::Analysis& analysis);
 
 // What a way out saves once those ranked before it are done (findings::AfterOthers), as text ("32.1
 // to 62.6 ms").
@@ -31,19 +33,15 @@ std::string AfterRange(const findings::Analysis& analysis, const findings::WallS
 std::string LikelyAfter(const findings::Analysis& analysis, const findings::WallSaving& saving);
 // "about 110 ms", of a range whose ends are far apart; else empty.
 std::string Expected(const findings::Analysis& analysis, const findings::Range& ms);
-// "about 110 ms (90.0 to 160 ms, 9.0% to 16.0%)", or "90.0 to 110 ms (9.0% to 11.0%)", `range`
-// being the text of `ms` and `low_end` whether it has one. Shares are of one base: where savings
-// are of the middle of what the unit may take without the profiler, that one alone, "about 0.8 ms
-// of 1.5 ms (53.3%; 0.2 to 3.0 ms)". `unit` stands behind the saving, `of` behind the share.
+// "about 110 ms (90.0 to 160 ms), 11.0% of the step", or "90.0 to 110 ms (9.0% to 11.0% of the
+// step)", `range` being the text of `ms` and `low_end` whether it has one. An end that is longer
+// than an estimated unit says that it is of the recorded one. `end_shares`: the first form has the
+// shares of its ends as well.
 std::string SavingText(const findings::Analysis& analysis, const findings::Range& ms,
-                       const std::string& range, bool low_end, std::string_view unit,
-                       std::string_view of);
+                       const std::string& range, bool low_end, bool end_shares);
 
-// What a finding saves so, as a cell. REQUIRES: it has a saving.
-std::string AfterCell(const findings::Analysis& analysis, const findings::Finding& finding);
-// The same with what it is of, for a sentence: "110 ms per step (11.0%)", "110 ms (11.0% of the
-// step)".
-std::string AfterSentence(const findings::Analysis& analysis, const findings::WallSaving& saving);
+// What a finding saves so, with its share.
+std::string AfterText(const findings::Analysis& analysis, const findings::WallSaving& saving);
 
 // Whether what is saved alone and what is saved once others are done are about the same, so that
 // one of them is enough to tell.
@@ -55,9 +53,9 @@ std::string SumCell(const findings::Analysis& analysis, const findings::Range& m
 // Of all recommendations: the sum of what each saves after those above it, never more than there
 // is, of all units; as text, and its share. REQUIRES: wall.together_ms.
 findings::Range TogetherMs(const findings::Analysis& analysis);
-std::string TogetherRange(const findings::Analysis& analysis);
+std::string TogetherText(const findings::Analysis& analysis);
 std::string TogetherShare(const findings::Analysis& analysis);
-// "All recommendations together save 31.4 to 36.0 ms per step (31.4% to 36.0%)." REQUIRES:
+// "All recommendations together save 31.4 to 36.0 ms (31.4% to 36.0% of the step)." REQUIRES:
 // wall.together_ms.
 std::string TogetherSentence(const findings::Analysis& analysis);
 

@@ -53,9 +53,9 @@ constexpr std::array<WordsOfLine, ledger::kWorkKinds> kWorkWords = {{
 
 // By IdleCause, without "GPU idle: ".
 constexpr std::array<WordsOfLine, ledger::kIdleCauses> kIdleWords = {{
-    {"host issuing ops", "ops"},
+    {"host inside an op", "ops"},
     {"host launching a GPU graph", "ops"},
-    {"host between ops", "ops"},
+    {"host outside any op", "ops"},
     {"host in Python", "host"},
     {"host in code that was not recorded", "host"},
     {"waiting for input data", "host"},
@@ -63,7 +63,7 @@ constexpr std::array<WordsOfLine, ledger::kIdleCauses> kIdleWords = {{
     {"one-time initialization", "first"},
     {"host stalled in a call (cause not recorded)", "host"},
     {"host returning from a sync", "wait"},
-    {"launch latency", "wait"},
+    {"launched, not started yet", "wait"},
     {"gaps between queued kernels", "wait"},
     {"after the last GPU work", "edge"},
     {"cause unknown (launch not recorded)", "edge"},
@@ -145,6 +145,10 @@ std::string OpsWithShapes(const trace::HowToRecord& how) {
   // Where one setting records both, its text says so.
   if (!how.profiler.empty()) return std::string(how.ops);
   return Say(phrases::time::kOpsAndShapes, {{"ops", how.ops}, {"shapes", how.shapes}});
+}
+
+std::string_view LineName(ledger::WorkKind kind) {
+  return kWorkWords[static_cast<std::size_t>(kind)].name;
 }
 
 std::string LineWords(ledger::WorkKind kind) {

@@ -264,15 +264,17 @@ class FixReader {
     Fixes out = fixes;
     for (RuleRow& row : out.rules_) {
       const auto found = std::ranges::find(row.elsewhere, platform, &Elsewhere::framework);
-      if (found == row.elsewhere.end()) continue;
-      if (!found->path_a.empty()) row.path_a = found->path_a;
-      if (!found->path_b.empty()) row.path_b = found->path_b;
+      const RuleRow* shipped = Shipped().RuleOf(row.pattern);
+      if (found == row.elsewhere.end() || shipped == nullptr) continue;
+      // A user's own words stay.
+      if (!found->path_a.empty() && row.path_a == shipped->path_a) row.path_a = found->path_a;
+      if (!found->path_b.empty() && row.path_b == shipped->path_b) row.path_b = found->path_b;
       row.action_a.facts = ShortFormFacts(row.path_a);
       row.action_b.facts = ShortFormFacts(row.path_b);
     }
     for (AdviceInfo& info : out.advices_) {
       const auto found = std::ranges::find(info.elsewhere, platform, &Elsewhere::framework);
-      if (found == info.elsewhere.end()) continue;
+      if (found == info.elsewhere.end() || info.what != Info(info.advice).what) continue;
       info.what = found->what;
       info.action.facts = ShortFormFacts(info.what);
     }

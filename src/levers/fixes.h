@@ -160,8 +160,8 @@ std::string_view WordsFor(std::string_view recorded);
 // is done there, or not at all (its text is empty). `framework`: a name as Recording::framework has
 // it.
 Fixes ForFramework(const Fixes& fixes, std::string_view framework);
-// The same for PyTorch on another platform than CUDA ("ROCm"): only what has words for it is said
-// in these.
+// The same for PyTorch on a platform ("ROCm", "Hopper", "Blackwell"): only what has words for it is
+// said in these.
 Fixes ForPlatform(const Fixes& fixes, std::string_view platform);
 // Whether an action can be taken there. Threads: any.
 bool IsKnownIn(Advice advice, std::string_view framework);

@@ -68,7 +68,8 @@ TEST_CASE("bottlenecks: idle time by its cause, of collectives what nothing hide
   const std::string table = BottleneckTable(Step(), 5);
   const auto at = [&](std::string_view part) { return table.find(part); };
   CHECK(at("| 1 | `aten::mm` | 40.0 ms | 66.7% | 40.0% |") != std::string::npos);
-  CHECK(at("| 2 | Data loading while the GPU is idle | 20.0 ms | ") != std::string::npos);
+  CHECK(at("| 2 | The GPU is idle for 20.0 ms per step while data is loaded | 20.0 ms | ") !=
+        std::string::npos);
   CHECK(at("| 3 | Kernels launched outside any op, mostly `sort_rows") != std::string::npos);
   CHECK(at("| 4 | `allreduce`, 6 calls, the exposed part of their 30.0 ms | 5.00 ms | ") !=
         std::string::npos);
@@ -84,7 +85,7 @@ TEST_CASE("bottlenecks: kernels that the host hides several times over have no r
   analysis.wall.host_floor_ms = 99;
   analysis.wall.gpu_floor_ms = 16;
   const std::string hidden = BottleneckTable(analysis, 5);
-  CHECK(hidden.find("| 1 | Data loading") != std::string::npos);
+  CHECK(hidden.find("| 1 | The GPU is idle for ") != std::string::npos);
   CHECK(hidden.find("aten::mm") == std::string::npos);
   // No row has a rate or a part of computing.
   CHECK(hidden.starts_with("| Rank | Operation | Time | Share of the step |"));
@@ -141,17 +142,17 @@ TEST_CASE("what savings are of is named where it is not what times are of") {
   analysis.wall.wall_ms = 70;
   analysis.wall.profiler_ms = 30;
   CHECK(OfSavingBase(analysis) == "of the step without profiler overhead");
-  CHECK(SavingShare(analysis, 7) == "10.0%");
+  CHECK(SavingShare(analysis, 7) == "10.0% of the step without profiler overhead");
   // A step of which first calls are a large part says nothing of the next one.
   analysis.wall.profiler_ms = 0;
   analysis.wall.wall_ms = 60;
   analysis.wall.first_calls_ms = 40;
   CHECK(OfSavingBase(analysis) == "of the step without one-time initialization");
-  CHECK(SavingShare(analysis, 6) == "10.0%");
+  CHECK(SavingShare(analysis, 6) == "10.0% of the step without one-time initialization");
   analysis.wall.wall_ms = 80;
   analysis.wall.first_calls_ms = 20;
   CHECK(OfSavingBase(analysis).empty());
-  CHECK(SavingShare(analysis, 8) == "8.0%");
+  CHECK(SavingShare(analysis, 8) == "8.0% of the step");
 }
 
 TEST_CASE("no rate is told at the launch floor or above a roof") {

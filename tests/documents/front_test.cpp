@@ -16,7 +16,9 @@ TEST_CASE("what a fix saves is told once, unless it saves less after those above
   row.after = "up to 3.10 ms (8.1%)";
   CHECK(SavesSentence(row) == "Saves up to 3.10 ms (8.1%).");
   row.alone = "4.00 to 8.00 ms";
-  CHECK(SavesSentence(row) == "Saves up to 3.10 ms (8.1%); on its own 4.00 to 8.00 ms.");
+  CHECK(SavesSentence(row) ==
+        "Saves up to 3.10 ms (8.1%), on top of the fixes above. On its own it would save 4.00 to "
+        "8.00 ms.");
   row.alike = true;
   CHECK(SavesSentence(row) == "Saves up to 3.10 ms (8.1%).");
   row.alike = false;
@@ -33,10 +35,10 @@ TEST_CASE("what shows only later says after what, and a change that costs time a
   row.after = "15.8 to 52.5 ms (4.1% to 13.6%)";
   row.until = "2";
   CHECK(SavesSentence(row) ==
-        "Saves 15.8 to 52.5 ms (4.1% to 13.6%) after priority 2, almost nothing before it.");
+        "Saves 15.8 to 52.5 ms (4.1% to 13.6%) after priority 2, almost nothing before.");
   row.alone = kSlower;
   CHECK(SavesSentence(row) ==
-        "Saves 15.8 to 52.5 ms (4.1% to 13.6%) after priority 2, and costs time before it.");
+        "Saves 15.8 to 52.5 ms (4.1% to 13.6%) after priority 2, costs time before.");
 }
 
 TEST_CASE("a bound of no finding is a saving, too") {
@@ -60,8 +62,9 @@ TEST_CASE("of two ways each says what it saves, the first with its share") {
   CHECK(WaySaves(row, row.ways[1]) == "Saves 1.00 to 1.20 ms.");
   row.after = "0.10 to 0.20 ms (0.3% to 0.6%)";
   CHECK(WaySaves(row, row.ways[0]) ==
-        "Saves 0.10 to 0.20 ms (0.3% to 0.6%); on its own 2.68 to 2.81 ms.");
-  CHECK(WaySaves(row, row.ways[1]) == "On its own it saves 1.00 to 1.20 ms.");
+        "Saves 0.10 to 0.20 ms (0.3% to 0.6%), on top of the fixes above. On its own it would save "
+        "2.68 to 2.81 ms.");
+  CHECK(WaySaves(row, row.ways[1]) == "On its own it would save 1.00 to 1.20 ms.");
 }
 
 TEST_CASE("what is beside the fixes, and what nobody knows, is no saving") {

@@ -94,8 +94,8 @@ TEST_CASE("faster GPU work saves nothing while the host sets the pace") {
     }
     return std::string("no such part");
   };
-  CHECK(fixes_of("GPU: casts and quantization") == "no gain: host-bound");
-  CHECK(fixes_of("GPU idle: host issuing ops").empty());
+  CHECK(fixes_of("GPU: casts and quantization") == "little gain while host-bound");
+  CHECK(fixes_of("GPU idle: host inside an op").empty());
   step.Judge({});
   CHECK(UnassessedSentence(step.analysis).empty());
   // Where the host's work and the GPU's lie one behind the other, it saves what the host leaves.

@@ -350,8 +350,8 @@ TEST_CASE("what of the workload is not recorded is told, and what is there is no
     return q == nullptr ? std::string() : q->text;
   };
   CHECK(absent(Analyze(Passes(1))) ==
-        "Not in this recording: input preparation and reading results back (no copies between "
-        "host and device); a second step (so the variation is unknown).");
+        "Not recorded: input preparation and reading results back (no copies between "
+        "host and device); a second step, which would show the variation.");
   const auto copies = [](int back) {
     return [back](TraceText* text) {
       Copy(text, "Memcpy HtoD (Pageable -> Device)", 80, 4096, 70);
@@ -361,7 +361,7 @@ TEST_CASE("what of the workload is not recorded is told, and what is there is no
   CHECK(absent(Analyze(Passes(3, copies(4000)))).empty());
   // A flag that the program asks for is no result.
   CHECK(absent(Analyze(Passes(3, copies(1)))) ==
-        "Not in this recording: reading results back (only scalars are copied to the host).");
+        "Not recorded: reading results back (only scalars are copied to the host).");
   const Analyzed backward = Analyze(Passes(3, [&](TraceText* text) {
     copies(4000)(text);
     text->Op("autograd::engine::evaluate_function: ReluBackward0", 8000, 40);

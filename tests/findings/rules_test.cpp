@@ -118,6 +118,22 @@ TEST_CASE("shapes and types as recorded") {
   CHECK_FALSE(findings::IsDense({8, 4}, {0, 1}));
 }
 
+TEST_CASE("a GEMM is told by M x K x N, whatever its bias and result") {
+  const auto sizes = [](std::string_view op, std::string_view args) {
+    return findings::ProductSizes(op, args);
+  };
+  CHECK(sizes("aten::mm", "(8,4) bf16<br>(4,2) bf16") == "8x4x2 bf16");
+  CHECK(sizes("aten::mm", "(8,4) bf16<br>(4,2) bf16<br>(8,2) bf16") == "8x4x2 bf16");
+  CHECK(sizes("aten::addmm", "(2,) bf16<br>(8,4) bf16<br>(4,2) bf16") == "8x4x2 bf16");
+  // Other ops, operands that do not fit or are of two types, and batches.
+  CHECK(sizes("aten::mul", "(8,4) bf16<br>(4,2) bf16").empty());
+  CHECK(sizes("aten::mm", "(8,4) bf16<br>(3,2) bf16").empty());
+  CHECK(sizes("aten::mm", "(8,4) bf16<br>(4,2) fp32").empty());
+  CHECK(sizes("aten::mm", "(8,4) bf16<br>(4,2) bf16<br>(9,9) bf16").empty());
+  CHECK(sizes("aten::mm", "(3,8,4) bf16<br>(3,4,2) bf16").empty());
+  CHECK(sizes("aten::mm", "").empty());
+}
+
 TEST_CASE("libraries by op and kernel") {
   CHECK(findings::LibraryOfOp("vllm::rocm_aiter_fused_moe") == "AITER");
   CHECK(findings::LibraryOfOp("aten::mm").empty());

@@ -15,7 +15,7 @@ namespace jarvis::analysis {
 namespace {
 
 // A step this many times as long as the middle one, or as short, is none of the usual ones.
-constexpr const char* kLonger = "longer than the rest";
+constexpr const char* kLonger = "an outlier";
 constexpr const char* kShorter = "shorter than the others";
 constexpr const char* kFasterBefore = "an earlier, faster phase";
 constexpr const char* kSlowerBefore = "an earlier, slower phase";

@@ -236,8 +236,9 @@ CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
         {"max_autotune", true}};
   }
   return {
-      "Set TORCH_BLAS_PREFER_CUBLASLT=1, and time it against 0 at the recorded sizes. Generated "
-      "kernels are another choice: torch.compile with `mode=\"max-autotune\"`",
+      "Time the recorded sizes with TORCH_BLAS_PREFER_CUBLASLT=1 and =0, and keep the faster. Or "
+      "use "
+      "generated kernels: torch.compile with `mode=\"max-autotune\"`",
       {"prefer_cublaslt", true}};
 }
 

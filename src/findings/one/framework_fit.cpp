@@ -1,22 +1,56 @@
 #include "findings/one/framework_fit.h"
 
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 namespace jarvis::findings {
 
+namespace {
+
+// The platform that texts have words of their own for; empty: none is known.
+std::string_view PlatformOf(const Analysis& analysis) {
+  if (analysis.context.amd) return "ROCm";
+  for (const auto& [name, platform] :
+       {std::pair<std::string_view, std::string_view>{"H100", "Hopper"},
+        {"H200", "Hopper"},
+        {"GH200", "Hopper"},
+        {"B200", "Blackwell"},
+        {"GB200", "Blackwell"},
+        {"B300", "Blackwell"},
+        {"GB300", "Blackwell"}}) {
+    if (analysis.platform.starts_with(name)) return platform;
+  }
+  return "";
+}
+
+// All analyses share them.
+std::shared_ptr<const levers::Fixes> ShippedFor(std::string_view platform) {
+  static const auto made = [] {
+    std::map<std::string_view, std::shared_ptr<const levers::Fixes>> fixes;
+    for (const std::string_view one : {"ROCm", "Hopper", "Blackwell"})
+      fixes[one] =
+          std::make_shared<const levers::Fixes>(levers::ForPlatform(levers::Shipped(), one));
+    return fixes;
+  }();
+  return made.at(platform);
+}
+
+}  // namespace
+
 void FitToFramework(Analysis* analysis) {
   const std::string& framework = analysis->context.framework;
-  if (framework.empty() && analysis->context.amd) {
-    static const auto shipped =
-        std::make_shared<const levers::Fixes>(levers::ForPlatform(levers::Shipped(), "ROCm"));
-    analysis->fixes =
-        analysis->fixes == nullptr
-            ? shipped
-            : std::make_shared<const levers::Fixes>(levers::ForPlatform(*analysis->fixes, "ROCm"));
+  const std::string_view platform = PlatformOf(*analysis);
+  if (framework.empty() && !platform.empty()) {
+    analysis->fixes = analysis->fixes == nullptr
+                          ? ShippedFor(platform)
+                          : std::make_shared<const levers::Fixes>(
+                                levers::ForPlatform(*analysis->fixes, platform));
   }
   if (framework.empty()) return;
   analysis->fixes =

@@ -82,8 +82,9 @@ class AbsentParts {
     const bool back = MakesGradients() || (results != nullptr && !single);
     if (!inputs && !back) {
       parts_.push_back(fmt::format("input preparation and reading results back ({})",
-                                   single ? "no host-to-device copies; only scalars are read back"
-                                          : "no copies between host and device"));
+                                   single
+                                       ? "no host-to-device copies, and only scalars are read back"
+                                       : "no copies between host and device"));
     } else if (!inputs) {
       parts_.emplace_back("input preparation (no host-to-device copies)");
     } else if (!back) {
@@ -100,21 +101,19 @@ class AbsentParts {
     if (in_.base.count == 1 && steps.size() <= 1 && !Said("engine_step")) {
       const bool cold = in_.wall.known && in_.base.Percent(in_.wall.first_calls_ms) >= kMuch;
       parts_.push_back(cold ? "a step without one-time initialization"
-                            : fmt::format("a second {} (so the variation is unknown)",
+                            : fmt::format("a second {}, which would show the variation",
                                           steps.empty() ? "pass" : "step"));
       several_ = true;
     } else if (in_.base.count == 1 && steps.size() > 1 && !Said("engine_step")) {
-      parts_.push_back(
-          fmt::format("a second {} like the one that figures are of (so the variation "
-                      "is unknown)",
-                      in_.base.unit));
+      parts_.push_back(fmt::format(
+          "a second {} like the one analyzed, which would show the variation", in_.base.unit));
       several_ = true;
     }
     if (!whole_ && !several_) return;
     const char* unit = steps.empty() ? "passes" : "steps";
     std::string text = several_ ? fmt::format("at least three {} after warm-up", unit)
                                 : fmt::format("the same {}", unit);
-    if (whole_) text += ", including input preparation and reading results back";
+    if (whole_) text += " with input preparation and reading results back";
     records_.push_back(std::move(text));
   }
 
@@ -176,7 +175,7 @@ class AbsentParts {
     // Of a server's load all numbers count.
     const std::string one = in_.context.IsServer() ? batch : batch.substr(0, batch.find(','));
     parts_.push_back("sizes other than " + one);
-    records_.emplace_back("the smallest and the largest size that occur in production");
+    records_.emplace_back("the smallest and largest size of production");
   }
 
   const session::LoadedTrace& trace_;
@@ -197,7 +196,7 @@ void AddAbsentParts(const session::LoadedTrace& trace, const Analysis& analysis,
   if (parts.empty()) return;
   Quality& added = list->emplace_back();
   added.code = kNotRecorded;
-  added.text = fmt::format("Not in this recording: {}.", fmt::join(parts, "; "));
+  added.text = fmt::format("Not recorded: {}.", fmt::join(parts, "; "));
   added.record = absent.Record();
 }
 

@@ -235,14 +235,13 @@ class AnalysisQualities {
       }
     }
     if (count == 0) return;
-    Measured("efficiency_anomaly",
-             worst > limits::kImpossible ? Severity::kWarning : Severity::kNote,
-             fmt::format(
-                 "{}: wrong platform, data served from cache, or a performance model that counts "
-                 "too much work.",
-                 count == 1 ? "1 row exceeds its roofline"
-                            : fmt::format("{} rows exceed their roofline", count)),
-             worst, limits::kAtRoof, "%")
+    Measured(
+        "efficiency_anomaly", worst > limits::kImpossible ? Severity::kWarning : Severity::kNote,
+        fmt::format("{} (marked ANOMALY): wrong platform, data served from cache, or a performance "
+                    "model that counts too much work.",
+                    count == 1 ? "1 row exceeds its roofline"
+                               : fmt::format("{} rows exceed their roofline", count)),
+        worst, limits::kAtRoof, "%")
         .consequence = "Do not use the efficiencies of these rows or savings derived from them.";
   }
 

@@ -228,19 +228,19 @@ class ScopeQualities {
     const double silent = MillisOf(in_.frames->books.wall.Of(ledger::IdleCause::kOutsideOps));
     const double percent = in_.base.Percent(silent);
     if (percent < kBears) return;
-    Quality& q = Add(
-        "silent_host",
-        fmt::format(
-            "No Python stacks were recorded, and for {} ms {} the GPU is idle while the host "
-            "is in no recorded op or call.",
-            Each(silent), in_.base.count > 1 ? "per " + in_.base.unit : "of the " + in_.base.unit));
+    Quality& q = Add("silent_host", fmt::format("For {} ms {} the GPU is idle while the host is in "
+                                                "no recorded op or call, and no Python "
+                                                "stacks were recorded.",
+                                                Each(silent),
+                                                in_.base.count > 1 ? "per " + in_.base.unit
+                                                                   : "of the " + in_.base.unit));
     q.severity = Severity::kWarning;
     q.value = percent;
     q.threshold = kBears;
     q.unit = "%";
-    q.consequence = "That may be the program's own Python, a library's C code or a sleep.";
+    q.consequence = "The host may be in Python, in a library's C code or asleep.";
     q.record = fmt::format(
-        "one more short run with stacks ({}), to see where the host is; ignore its times",
+        "one more short run with stacks ({}) to see where the host is, whatever its times",
         trace::PlainWords(how_.stacks));
   }
 
@@ -265,9 +265,9 @@ class ScopeQualities {
     const double least = std::max(0.0, host - high * part);
     const double most = std::max(0.0, host - low * part);
     if (least > gpu) {
-      q->consequence = fmt::format(
-          "Without it, the host would still work for {} ms or more, the GPU for {} ms{}.",
-          Each(least), Each(gpu), apart_from);
+      q->consequence =
+          fmt::format("Without that, host work is still {} ms or more, GPU work {} ms{}.",
+                      Each(least), Each(gpu), apart_from);
     } else {
       // A GPU that is idle for much of what is left of the unit then waits, for shorter host work.
       constexpr double kMostly = 0.8;
@@ -279,13 +279,13 @@ class ScopeQualities {
       // Of what may all be the recording's own nothing is known but the most.
       constexpr double kTold = 0.05;
       q->consequence =
-          fmt::format("Without it, the host would work for {} ms, the GPU for {} ms{}: {}.",
+          fmt::format("Without that, host work is {} ms and GPU work {} ms{}: {}.",
                       least < kTold * host ? fmt::format("at most {}", Each(most))
                                            : fmt::format("{} to {}", Each(least), Each(most)),
                       Each(gpu), apart_from,
-                      in_turns     ? "they work one after the other"
+                      in_turns     ? "host and GPU work one after the other"
                       : most < gpu ? "the GPU is the bottleneck"
-                                   : "which of them is the bottleneck is uncertain");
+                                   : "either may be the bottleneck");
     }
   }
 

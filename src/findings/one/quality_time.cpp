@@ -111,21 +111,20 @@ class TimeQualities {
     for (const analysis::FrameCost& frame : cost.frames)
       gaps += frame.gaps;
     std::string text = fmt::format(
-        "In {}{} every traced call is followed by a pause of {} µs ({} µs in other Python frames): "
-        "{} pauses, {} ms of host time that the profiler causes",
+        "In {}{} the profiler adds a pause of {} µs to every traced call ({} µs in other Python "
+        "frames): {} pauses, {} ms of host time",
         FrameText(events_.strings[first.name]),
         cost.frames.size() > 1 ? fmt::format(" and {} more frames", cost.frames.size() - 1) : "",
         Of(first.typical_gap_us), Of(cost.usual_gap_us.value_or(0)), gaps, Of(cost.artefact_ms));
     if (cost.idle_ms > 0)
-      text += fmt::format("; it causes about {} ms of GPU idle time", Of(cost.idle_ms));
+      text += fmt::format(" and about {} ms of GPU idle time", Of(cost.idle_ms));
     Quality& q = Add("profiler_frames", Severity::kWarning, text + ".");
     q.count = gaps;
     q.first_uid = events_[first.first].uid;
     SetTime(base_, trace_.timeline() ? cost.idle_ms : cost.artefact_ms, 0, &q);
     q.consequence =
-        "Late launches in this frame do not call for graphs or fewer kernels: without stacks the "
-        "host "
-        "is that much faster.";
+        "Late launches in this frame do not call for graphs or fewer kernels, because the host is "
+        "that much faster without stacks.";
     q.record = trace::PlainWords(how_.no_stacks) +
                " for times; a second, short run with stacks for code locations";
   }
@@ -187,8 +186,8 @@ class TimeQualities {
     q.count = count;
     q.consequence = trace_.timeline()
                         ? "GPU idle time caused by the host may be overstated by up to "
-                          "this amount; kernel times are not affected."
-                        : "Host times may be overstated by up to this amount.";
+                          "that much; kernel times are not affected."
+                        : "Host times may be overstated by up to that much.";
     q.record = "the wall time of the same steps without a profiler";
     list_.push_back(std::move(q));
   }
@@ -375,13 +374,15 @@ class TimeQualities {
     const double share = static_cast<double>(t.touching) / static_cast<double>(t.neighbours) * 100;
     const bool floor = t.floor_us <= kFloorMaxUs;
     std::string text = fmt::format(
-        "{} of {} back-to-back kernels ({}%) start exactly when the previous one ends, so recorded "
-        "durations include dispatch",
+        "{} of {} back-to-back kernels ({}%) start exactly when the previous one ends, so "
+        "durations "
+        "include dispatch time",
         t.touching, t.neighbours, Of(share));
     if (floor) {
       text += fmt::format(
-          ". 98% of kernels take at least {} µs, so up to that much per kernel may be dispatch, {} "
-          "ms over the recording's {} kernels",
+          ". Dispatch is at most about {} µs per kernel, as 98% of kernels take at least that: {} "
+          "ms "
+          "over {} kernels",
           Of(t.floor_us), Of(t.bound_ms()), t.kernels);
     }
     Quality& q = Add("dispatch_in_durations", Severity::kNote, text + ".");
@@ -389,9 +390,8 @@ class TimeQualities {
     // A bound of what may be dispatch; none of it may be.
     if (floor) SetTime(base_, 0, t.bound_ms(), &q);
     q.consequence =
-        "Rates of the shortest kernels are too low. Against traces of other profilers, compare "
-        "wall "
-        "times, not busy or kernel times.";
+        "Rates of the shortest kernels are too low. When comparing with traces of other profilers, "
+        "compare wall times only.";
     q.record = "rocprofv3 counters for single kernels";
   }
 

@@ -1,6 +1,9 @@
 #include "findings/one/shapes.h"
 
 #include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "base/text.h"
 
@@ -130,6 +133,31 @@ std::string ArgsText(std::string_view raw_shapes, std::string_view raw_types) {
     if (!type.empty()) text += " " + type;
   }
   return text;
+}
+
+std::string ProductSizes(std::string_view op, std::string_view args) {
+  const bool bias = op == "aten::addmm";
+  if (!bias && op != "aten::mm" && op != "aten::_int_mm") return "";
+  constexpr std::string_view kBreak = "<br>";
+  std::vector<std::pair<Shape, std::string_view>> operands;
+  while (!args.empty()) {
+    const std::size_t end = std::min(args.find(kBreak), args.size());
+    const std::string_view one = args.substr(0, end);
+    args.remove_prefix(std::min(args.size(), end + kBreak.size()));
+    const std::size_t close = one.find(')');
+    if (!one.starts_with('(') || close == std::string_view::npos) return "";
+    std::vector<Shape> shapes = ParseShapes(fmt::format("[[{}]]", one.substr(1, close - 1)));
+    if (shapes.size() != 1) return "";
+    operands.emplace_back(std::move(shapes[0]), one.substr(close + 1));
+  }
+  const std::size_t first = bias ? 1 : 0;
+  if (operands.size() < first + 2 || operands.size() > first + 3) return "";
+  const auto& [a, type] = operands[first];
+  const auto& [b, other] = operands[first + 1];
+  if (a.size() != 2 || b.size() != 2 || a[1] != b[0] || type != other) return "";
+  // Behind them the tensor that the result goes to.
+  if (operands.size() > first + 2 && operands.back().first != Shape{a[0], b[1]}) return "";
+  return fmt::format("{}x{}x{}{}", a[0], a[1], b[1], type);
 }
 
 }  // namespace jarvis::findings

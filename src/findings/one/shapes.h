@@ -27,6 +27,10 @@ std::string ShortType(std::string_view type);
 // Of one element; 0: not known.
 double TypeBytes(std::string_view short_type);
 
+// "141x512x30522 bf16", M x K x N: of an op that is one GEMM of matrices, by its name and the text
+// of its arguments; a bias is no factor. Empty: another op, or other sizes.
+std::string ProductSizes(std::string_view op, std::string_view args);
+
 // "(4096,4096) bf16<br>(4096,11008) bf16": scalars left out; a tensor without axes is "()".
 std::string ArgsText(std::string_view raw_shapes, std::string_view raw_types);
 

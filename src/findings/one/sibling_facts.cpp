@@ -1,5 +1,6 @@
 #include "findings/one/sibling_facts.h"
 
+#include "findings/one/shapes.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::findings {
@@ -15,6 +16,8 @@ void AddSpread(const Operation& o, std::vector<Fact>* facts) {
 }
 
 std::string SiblingText(const Operation& o) {
+  if (const std::string sizes = ProductSizes(o.name, o.args); !sizes.empty())
+    return o.name + " " + sizes;
   std::string args = o.args;
   for (std::size_t at = args.find("<br>"); at != std::string::npos; at = args.find("<br>"))
     args.replace(at, 4, " x ");

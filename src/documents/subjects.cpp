@@ -1,0 +1,49 @@
+#include "documents/subjects.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "documents/markdown_text.h"
+#include "documents/prose.h"
+#include "findings/one/shapes.h"
+
+namespace jarvis::documents {
+
+bool IsOfKernels(const findings::Finding& finding) {
+  return finding.rule == findings::Pattern::kShortKernelChain ||
+         finding.rule == findings::Pattern::kGraphInputCopies;
+}
+
+bool IsOfSeveral(const findings::Finding& finding) {
+  return finding.members.size() > 1 && !IsOfKernels(finding);
+}
+
+std::string SubjectSizes(const findings::Finding& finding) {
+  constexpr std::size_t kSizesMax = 90;
+  if (finding.subject_args.empty()) return "";
+  std::string text = findings::ProductSizes(finding.subject, finding.subject_args);
+  if (text.empty()) text = ArgsText(finding.subject_args);
+  return text.size() <= kSizesMax ? text : "";
+}
+
+std::string SubjectsText(const findings::Analysis& analysis, const findings::Finding& finding,
+                         bool sizes) {
+  const std::string subject = SubjectText(finding);
+  if (!IsOfSeveral(finding)) {
+    const std::string one = sizes ? SubjectSizes(finding) : "";
+    return one.empty() ? subject : subject + " " + one;
+  }
+  const std::size_t count = finding.members.size();
+  if (finding.tier == findings::Tier::kSystem)
+    return fmt::format("{} and {} more op{}", subject, count - 1, count == 2 ? "" : "s");
+  const bool alike = std::ranges::all_of(finding.members, [&](const std::string& id) {
+    const findings::Operation* one = analysis.FindOperation(id);
+    return one != nullptr && one->name == finding.subject;
+  });
+  const bool kernels = finding.subject.find("::") == std::string::npos;
+  if (kernels && !alike) return fmt::format("{} kernels such as {}", count, subject);
+  return fmt::format("{} shapes of {}{}", count, subject, alike ? "" : " and other ops");
+}
+
+}  // namespace jarvis::documents

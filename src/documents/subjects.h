@@ -1,0 +1,23 @@
+// What titles and sentences call the operations that a finding is about.
+#pragma once
+
+#include <string>
+
+#include "findings/one/analysis.h"
+
+namespace jarvis::documents {
+
+// Whether its subject is a set of kernels, not one of the operations that they belong to.
+bool IsOfKernels(const findings::Finding& finding);
+// Whether it is about several operations, of which its subject is the largest.
+bool IsOfSeveral(const findings::Finding& finding);
+
+// "(8,4) bf16 x (4,2) bf16", of a GEMM "8x4x2 bf16": what tells its subject from others of its
+// name; empty: not known, or too long.
+std::string SubjectSizes(const findings::Finding& finding);
+// "`aten::mm` 8x4x2 bf16"; of several "4 shapes of `aten::mm`", "14 shapes of `aten::copy_` and
+// other ops", "3 kernels such as `topk_kernel`". `sizes`: whether one tells its sizes.
+std::string SubjectsText(const findings::Analysis& analysis, const findings::Finding& finding,
+                         bool sizes);
+
+}  // namespace jarvis::documents
