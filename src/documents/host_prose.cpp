@@ -124,6 +124,7 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
   std::string text =
       fmt::format("For {} {} ({}) the GPU is idle", EachMs(analysis, IdleMs(analysis, cause)),
                   UnitPhrase(analysis), BaseShare(analysis, IdleMs(analysis, cause)));
+  if (cause.loading) text += " while data is loaded";
   if (cause.count > 3) {
     const std::string stretches = EachCalls(analysis, cause.count);
     const auto units = static_cast<std::uint64_t>(analysis.base.count);
@@ -139,7 +140,6 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
   text += BetweenText(cause);
   const bool regular = cause.period_ms && cause.count > 2 && *cause.period_ms >= cause.longest_ms;
   if (regular) text += fmt::format(", every {}", Ms(*cause.period_ms));
-  text += cause.loading ? ", while data is loaded" : "";
   const bool nothing = 4 * cause.nothing_ms > cause.total_ms;
   if (NamesHostWork(cause)) text += ". The host is then in " + PlacesText(analysis, cause);
   // Told of a small part, too: what is named beside it is not all of the host's work.

@@ -18,8 +18,9 @@ std::string MsAndEach(const findings::Analysis& analysis, double ms) {
   return fmt::format("{}, {} {}", Ms(ms), EachMs(analysis, ms), UnitPhrase(analysis));
 }
 
-std::string PlaceCell(const findings::Analysis& analysis, const findings::HostPlace& place) {
-  std::string text = MsAndEach(analysis, place.ms);
+std::string PlaceCell(const findings::Analysis& analysis, const findings::HostPlace& place,
+                      bool once) {
+  std::string text = once ? Ms(place.ms) : MsAndEach(analysis, place.ms);
   if (place.kernel_us > 0) {
     text += fmt::format(", {} launches, median {} µs from launch to launch, median kernel {} µs",
                         place.count, ThreeDigits(place.launch_us), ThreeDigits(place.kernel_us));
@@ -90,7 +91,7 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
   for (const auto& [name, ms] : PlaceInStep(cause))
     table->Row({name, Ms(ms)});
   for (const findings::HostPlace& place : cause.places)
-    table->Row({Code(place.name, 90), PlaceCell(analysis, place)});
+    table->Row({Code(place.name, 90), PlaceCell(analysis, place, cause.once)});
 }
 
 }  // namespace jarvis::documents

@@ -8,6 +8,7 @@
 #include "documents/base_text.h"
 #include "documents/markdown_text.h"
 #include "documents/prose.h"
+#include "documents/subjects.h"
 #include "findings/one/quality_scope.h"
 #include "phrases/ids/limits.h"
 #include "phrases/phrase.h"
@@ -134,7 +135,7 @@ class LimitFinder {
         finding.members.empty() ? nullptr : in_.FindOperation(finding.members.front());
     if (untried_ || !change || change->target.empty() || operation == nullptr) return;
     if (change->source.find("this trace") != std::string::npos) return;  // reached here
-    const std::string args = ArgsText(operation->args);
+    const std::string args = SizesText(operation->name, operation->args);
     if (args.empty() || args.size() > kArgsMax) return;
     untried_ = true;
     Add(Say(phrases::limits::kUntriedKernel, {{"rank", finding.global_rank},
@@ -168,7 +169,7 @@ class LimitFinder {
     const findings::Operation* calls = EqualCallsOf(in_);
     if (calls == nullptr) return;
     Add(Say(phrases::limits::kUnequalCalls, {{"op", Code(calls->name, 60)},
-                                             {"args", ArgsText(calls->args)},
+                                             {"args", SizesText(calls->name, calls->args)},
                                              {"shortest", fmt::format("{:.0f}", calls->min_us)},
                                              {"longest", fmt::format("{:.0f}", calls->max_us)}}));
   }

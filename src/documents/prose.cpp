@@ -200,6 +200,12 @@ bool IsCopy(findings::Pattern pattern) {
          pattern == findings::Pattern::kHighD2hMemcpy;
 }
 
+// "Host-to-device copies" of "H2D copies".
+std::string CopiesText(std::string_view subject) {
+  if (subject == "H2D copies") return "Host-to-device copies";
+  return subject == "D2H copies" ? "Device-to-host copies" : Capitalised(Words(subject));
+}
+
 std::string TitleOf(const findings::Analysis& analysis, const findings::Finding& finding) {
   // A rule that has a change of the host's time says what it is in its own words.
   if (RowOf(analysis, finding) != nullptr && finding.tier != findings::Tier::kFusion)
@@ -215,7 +221,8 @@ std::string TitleOf(const findings::Analysis& analysis, const findings::Finding&
     if (finding.tier == findings::Tier::kFusion)
       return Capitalised(pattern->what) +
              (NamesOps(finding.subject) ? " (" + about + ")" : " in " + about);
-    if (IsCopy(pattern->pattern)) return about + " take " + TimeText(analysis, finding);
+    if (IsCopy(pattern->pattern))
+      return CopiesText(finding.subject) + " take " + TimeText(analysis, finding);
     return about + ", " + pattern->what;
   }
   const std::string subjects = SubjectsText(analysis, finding, false);
@@ -306,18 +313,19 @@ std::string InstancesTake(const findings::Analysis& analysis, const findings::Fi
 
 std::string FusionInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const std::string subject = SubjectText(finding);
+  const std::string runs =
+      NamesOps(finding.subject) ? "Chains such as " + subject + " run" : subject + " runs";
   if (RowOf(analysis, finding) != nullptr) {
     const auto known = RuleFacts(finding);
     std::vector<findings::Fact> facts(known.begin(), known.end());
     facts.push_back({"parts", ChainsText(analysis, finding), "words"});
-    return fmt::format("{} runs {}. {}", subject,
+    return fmt::format("{} {}. {}", runs,
                        findings::FillRule(RowOf(analysis, finding)->evidence, facts, &WriteFact),
                        InstancesTake(analysis, finding));
   }
   const findings::FusionCandidate* candidate = CandidateOf(analysis, finding);
   if (candidate == nullptr || finding.members.size() > 1)
-    return fmt::format("{} runs as separate kernels. {}", subject,
-                       InstancesTake(analysis, finding));
+    return fmt::format("{} as separate kernels. {}", runs, InstancesTake(analysis, finding));
   if (IsOwnKernel(finding)) {
     return fmt::format("{} takes {} in {} after its GEMM, at {} of the bandwidth.", subject,
                        TimeText(analysis, finding), Calls(candidate->instances, "instances"),
@@ -353,7 +361,7 @@ std::string SystemInsight(const findings::Analysis& analysis, const findings::Fi
   const std::string count = told ? " in " + Calls(finding.count) : "";
   const std::string what =
       pattern == nullptr || IsCopy(pattern->pattern) ? "" : ", " + pattern->what + ",";
-  return fmt::format("{}{} {} {}{}{}.", Capitalised(SubjectText(finding)), what,
+  return fmt::format("{}{} {} {}{}{}.", CopiesText(finding.subject), what,
                      IsPlural(finding) ? "take" : "takes", TimeText(analysis, finding), count,
                      CallsText(analysis, finding));
 }

@@ -121,14 +121,20 @@ std::string AchievedText(const findings::Efficiency& efficiency) {
 
 namespace {
 
+// Whether what it could save is the host's time, or time in which the GPU is idle.
+bool OfHostTime(const findings::Analysis& analysis, const findings::Finding& finding) {
+  return analysis.cpu || finding.host != nullptr || finding.category == "cpu_idle";
+}
+
 // What GPU work could be spared, of the whole recording and of one of its steps.
 void AddPossible(const findings::Analysis& analysis, const findings::Finding& finding,
                  MarkdownTable* table) {
   if (finding.savings_ms) {
-    table->Row({"Possible saving", RangeMs(*finding.savings_ms)});
+    const std::string name =
+        OfHostTime(analysis, finding) ? "Possible saving" : "Possible saving of GPU time";
+    table->Row({name, RangeMs(*finding.savings_ms)});
     if (!finding.one_off && (analysis.base.count > 1 || finding.own_part < 1)) {
-      table->Row(
-          {"Possible saving " + UnitPhrase(analysis), EachRange(analysis, finding.OwnSavingsMs())});
+      table->Row({name + " " + UnitPhrase(analysis), EachRange(analysis, finding.OwnSavingsMs())});
     }
     if (finding.impact_percent && finding.impact_percent->high <= 100)  // not of time around it
       table->Row({"Possible saving, share of the window", RangePct(*finding.impact_percent)});
@@ -202,7 +208,7 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   if (finding.starved_percent)
     table.Row({"Time after which the GPU queue ran dry", Pct(*finding.starved_percent)});
   AddPossible(analysis, finding, &table);
-  const bool host_time = analysis.cpu || finding.category == "cpu_idle";
+  const bool host_time = OfHostTime(analysis, finding);
   for (const auto& [path, change] :
        {std::pair{"Path A", &finding.change_a}, {"Path B", &finding.change_b}}) {
     if (!*change || !finding.rule) continue;

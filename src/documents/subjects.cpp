@@ -19,11 +19,15 @@ bool IsOfSeveral(const findings::Finding& finding) {
   return finding.members.size() > 1 && !IsOfKernels(finding);
 }
 
+std::string SizesText(std::string_view op, std::string_view args) {
+  const std::string product = findings::ProductSizes(op, args);
+  return product.empty() ? ArgsText(args) : product;
+}
+
 std::string SubjectSizes(const findings::Finding& finding) {
   constexpr std::size_t kSizesMax = 90;
   if (finding.subject_args.empty()) return "";
-  std::string text = findings::ProductSizes(finding.subject, finding.subject_args);
-  if (text.empty()) text = ArgsText(finding.subject_args);
+  const std::string text = SizesText(finding.subject, finding.subject_args);
   return text.size() <= kSizesMax ? text : "";
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "findings/one/analysis.h"
 
@@ -12,8 +13,9 @@ bool IsOfKernels(const findings::Finding& finding);
 // Whether it is about several operations, of which its subject is the largest.
 bool IsOfSeveral(const findings::Finding& finding);
 
-// "(8,4) bf16 x (4,2) bf16", of a GEMM "8x4x2 bf16": what tells its subject from others of its
-// name; empty: not known, or too long.
+// "(8,4) bf16 x (4,2) bf16", of a GEMM "8x4x2 bf16".
+std::string SizesText(std::string_view op, std::string_view args);
+// What tells its subject from others of its name so; empty: not known, or too long.
 std::string SubjectSizes(const findings::Finding& finding);
 // "`aten::mm` 8x4x2 bf16"; of several "4 shapes of `aten::mm`", "14 shapes of `aten::copy_` and
 // other ops", "3 kernels such as `topk_kernel`". `sizes`: whether one tells its sizes.

@@ -139,7 +139,7 @@ class TraceStructures {
       if (holds && !words.empty()) facts.push_back(StructureWords(key, std::move(words)));
     };
     add(true, "autocast",
-        !context_.training       ? "`model.half()`, inputs as well"
+        !context_.training       ? "`model.half()` and half-precision inputs"
         : context_.before_torch2 ? "`torch.cuda.amp.autocast()`"
                                  : "`torch.autocast(\"cuda\", torch.float16)`");
     add(context_.training, "scaler", "`torch.cuda.amp.GradScaler`");
@@ -150,7 +150,8 @@ class TraceStructures {
             : "Graphs are captured anew then, with static inputs in fp16");
     add(true, "sizes", UnalignedSizes());
     add(convolutions && SameShapes(), "benchmark",
-        "`torch.backends.cudnn.benchmark = True` as well: the shapes are the same in each step.");
+        "Also set `torch.backends.cudnn.benchmark = True`, as the kernels are the same in each "
+        "step.");
     Add(Pattern::kHalfPrecisionOff, "Precision",
         convolutions ? "fp32 convolutions and GEMMs" : "fp32 GEMMs", std::move(gpu),
         {0.4, 0.6, 0.75}, {{}, "fp16 on the tensor cores", "published speedups of mixed precision"},
