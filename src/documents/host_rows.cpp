@@ -51,7 +51,8 @@ std::vector<std::pair<std::string, double>> StretchRows(const findings::HostCaus
 void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& cause,
                  MarkdownTable* table) {
   if (analysis.wall.recorded_ms > 0)
-    table->Row({"Host time, share of the recorded time", Pct(cause.total_ms / analysis.wall.recorded_ms * 100)});
+    table->Row({"Host time, share of the recorded time",
+                Pct(cause.total_ms / analysis.wall.recorded_ms * 100)});
   for (const auto& [name, ms] : StretchRows(cause))
     table->Row({name, Ms(ms)});
   if (cause.rounds > 0) {
@@ -63,7 +64,8 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
     table->Row(
         {"Host time without any recorded event", MsAndEach(analysis, NothingMs(analysis, cause))});
   if (cause.mostly_recorder())
-    table->Row({"Host time that recording costs, expected", MsAndEach(analysis, cause.recorder_ms)});
+    table->Row(
+        {"Host time that recording costs, expected", MsAndEach(analysis, cause.recorder_ms)});
   if (cause.kernel_us > 0) {
     table->Row({"Launch to launch", ThreeDigits(cause.launch_us) + " µs"});
     table->Row({"Median kernel", ThreeDigits(cause.kernel_us) + " µs"});
@@ -87,8 +89,10 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
   }
   for (const auto& [name, ms] : PlaceInStep(cause))
     table->Row({name, Ms(ms)});
-  for (const findings::HostPlace& place : cause.places)
-    table->Row({Code(place.name, 90), PlaceCell(analysis, place)});
+  for (const auto* places : {&cause.places, &cause.python}) {
+    for (const findings::HostPlace& place : *places)
+      table->Row({Code(place.name, 90), PlaceCell(analysis, place)});
+  }
 }
 
 }  // namespace jarvis::documents

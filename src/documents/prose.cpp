@@ -504,8 +504,9 @@ std::string SubjectText(const findings::Finding& finding) {
            (others == 0 ? ""
                         : fmt::format(" and {} more kernel{}", others, others == 1 ? "" : "s"));
   }
-  return finding.tier == findings::Tier::kSystem ? Words(finding.subject)
-                                                 : Code(finding.subject, 80);
+  const bool op =
+      finding.tier != findings::Tier::kSystem || finding.subject.find("::") != std::string::npos;
+  return op ? Code(finding.subject, 80) : Words(finding.subject);
 }
 
 namespace {

@@ -195,10 +195,10 @@ std::string Summary(const ReportSources& sources) {
                 ? " " + NothingText(analysis)
                 : fmt::format(" Priority 1: {}.",
                               TextOf(analysis, analysis.findings[0], sources.edits).title);
-    text +=
-        fmt::format(" Shares in the table below are of the {} from the first to the last GPU "
-                    "operation.\n\n",
-                    Ms(totals.window_ms));
+    text += fmt::format(
+        " Shares in the table below are of the {} from the first to the last GPU "
+        "operation.\n\n",
+        Ms(totals.window_ms));
   }
   MarkdownTable table({"Metric", "Value"});
   table.Row({"Total Time", totals.has_gpu_work ? Ms(totals.window_ms) : std::string(kAbsentText)});

@@ -126,8 +126,8 @@ std::string SavingText(const findings::Analysis& analysis, const findings::Range
     const std::string whole = EachMs(analysis, ShareBaseMs(analysis));
     return expected.empty() ? fmt::format("{}{} ({} of an estimated {})", range, unit,
                                           ShareOfRange(analysis, ms, low_end), whole)
-                            : fmt::format("{}{} ({}; {} of an estimated {})", expected, unit,
-                                          range, ShareOf(analysis, ms.mid), whole);
+                            : fmt::format("{}{} ({}; {} of an estimated {})", expected, unit, range,
+                                          ShareOf(analysis, ms.mid), whole);
   }
   const std::string share = ShareOfRange(analysis, ms, low_end);
   return expected.empty() ? fmt::format("{}{} ({}{})", range, unit, share, of)
