@@ -79,6 +79,9 @@ class HostFindingMaker {
              &e_.first_calls.intervals, &e_.descheduled.intervals, &stops_.intervals})
       excused.insert(excused.end(), more->begin(), more->end());
     excused_ = Union(std::move(excused));
+    stopped_ = e_.descheduled.intervals;
+    stopped_.insert(stopped_.end(), stops_.intervals.begin(), stops_.intervals.end());
+    stopped_ = Union(std::move(stopped_));
     ledger_ = MakeIdleLedger(
         {e_.trace, e_.host, e_.frames, e_.scope, sections_, e_.sections.not_idle, excused_});
   }
@@ -438,7 +441,8 @@ class HostFindingMaker {
     if (!Matters(idle)) return;
     // The host is late here for all that it did before: what it saves is not bound by this idle.
     cause.idle_ms = std::min(cause.total_ms, ledger_.total_ms);
-    cause.changes = {analysis::ScaleHost{StretchesOf(Union(std::move(spans))), kTogetherPart}};
+    cause.changes = {analysis::ScaleHost{StretchesOf(Subtract(Union(std::move(spans)), stopped_)),
+                                         kTogetherPart}};
     Add("optimizer_launches", Pattern::kLaunchBound,
         {e_.context.before_torch2 ? Advice::kLegacyOptimizer : Advice::kFusedOptimizer},
         std::move(cause));
@@ -498,7 +502,8 @@ class HostFindingMaker {
       LocateGaps(e_.trace, e_.frames, Union(std::move(gaps)), e_.context.training, &cause);
     spans = Union(std::move(spans));
     cause.python = FindIdlePython(e_.trace, spans, kIdlePythonShare / 100 * e_.base_ms);
-    cause.changes = LaunchedAsGraphs(spans);
+    // No graph ends what stops the host from outside: it has a finding of its own.
+    cause.changes = LaunchedAsGraphs(Subtract(spans, stopped_));
     const LaunchFit fit = LaunchFitOf(e_.trace, e_.host, e_.frames);
     const CaptureText capture =
         CaptureWords(e_.trace, e_.host, e_.frames, e_.scope, e_.context, fit.sizes);
@@ -582,6 +587,7 @@ class HostFindingMaker {
   StopFindings stops_;
   std::vector<const SectionGroup*> sections_;  // that matter, and that nothing else explains
   IntervalSet<std::int64_t> excused_;          // profiler, first calls, stops, no CPU: host time
+  IntervalSet<std::int64_t> stopped_;          // of these, the stops and those without CPU
   IdleLedger ledger_;
   std::vector<HostOnlyWork> works_;  // less those that a finding takes along
   bool lead_told_ = false;           // with the waits that cost it
