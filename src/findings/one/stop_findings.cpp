@@ -96,7 +96,7 @@ class StopMaker {
     }
     // An op that is little else than these calls takes next to nothing without them.
     for (const auto& [op, ns] : in_calls) {
-      if (2 * ns > events_[op].dur_ns && tree_.GpuBelow(op).empty())
+      if (rounds > 0 && 2 * ns > events_[op].dur_ns && tree_.GpuBelow(op).empty())
         time.push_back({events_[op].ts_ns, events_[op].end_ns()});
     }
     time = Union(std::move(time));
