@@ -131,6 +131,33 @@ TEST_CASE("a gap in which the host prints and then loads is of both, each as lon
   CHECK(SectionOf(little, "data_loading").host->each_ms == doctest::Approx(3.3).epsilon(0.02));
 }
 
+// Ten steps of 1 ms of GPU work and 3 ms without, in which one function takes `prepare_us` and the
+// host records nothing else.
+Analyzed PreparedIn(double prepare_us) {
+  TraceText text;
+  for (int i = 0; i < 10; ++i) {
+    const double at = 4100.0 * i;
+    text.Annotation(fmt::format("ProfilerStep#{}", i), at, 4090);
+    text.OpWithKernel("aten::mm", at + 1, 10, "k", at + 13, 987, i + 1);
+    text.Python("a.py(3): prepare", at + 1001, prepare_us);
+  }
+  return Analyze(text);
+}
+
+TEST_CASE("of a gap that one function takes in part, its own time is the least that goes") {
+  const Analyzed part = PreparedIn(1900);
+  const Finding& finding = SectionOf(part, "host_section");
+  CHECK(finding.host->work == "a.py(3): prepare");
+  CHECK(finding.host->work_ms == doctest::Approx(10 * 1.9).epsilon(0.02));
+  REQUIRE(BestWall(finding) != nullptr);
+  CHECK(BestWall(finding)->ms.low < 9 * 2.0);
+  CHECK(BestWall(finding)->ms.high > 9 * 2.9);
+  // What takes nearly all of it goes as a whole.
+  const Analyzed whole = PreparedIn(3050);
+  REQUIRE(BestWall(SectionOf(whole, "host_section")) != nullptr);
+  CHECK(BestWall(SectionOf(whole, "host_section"))->ms.low > 9 * 2.6);
+}
+
 // One step of five inputs, which the host prepares for 4 ms before the 1 ms that the GPU takes for
 // each; `entered`: the frame that makes the first and the others, called by `next`.
 Analyzed Prepared(std::string_view first, std::string_view others) {
