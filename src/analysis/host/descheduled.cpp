@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 
 #include "analysis/host/host_names.h"
 #include "analysis/host/runtime_calls.h"
+#include "analysis/host/silent_places.h"
 #include "base/median.h"
 #include "base/run_sort.h"
 
@@ -28,6 +30,7 @@ constexpr std::size_t kNamesMin = 5;
 constexpr double kOverUsualSelf = 30;   // a piece is that many times the usual call
 constexpr double kLongShareMax = 0.1;   // of the calls of a name
 constexpr std::uint64_t kCallsMin = 4;  // of a name, to know what is usual
+constexpr std::size_t kPlaceVisitsMin = 10;  // of a place: one long visit in so many is seldom
 constexpr double kOfOneNameMax = 0.4;   // of the pieces: else it is that call which is slow
 constexpr double kSharePercentMin = 2;  // of the host's time: less is noise of any machine
 constexpr std::int64_t kBetweenLeastNs = 1'000'000;  // or as long as those inside calls
@@ -58,6 +61,7 @@ class FreezeFinder {
       return {};
     out_.names = names.size();
     out_.pieces = std::move(inside);
+    AtPlaces(longest);
     BetweenCalls(longest);
     Sum();
     if (out_.share_percent < kSharePercentMin) return {};
@@ -121,14 +125,19 @@ class FreezeFinder {
   }
 
   bool IsUnusual(const SilentPiece& piece) const {
-    if (piece.ns() < kDescheduledMinNs || piece.owner == kNoEvent) return false;
-    const trace::Event& owner = events_[piece.owner];
-    if (owner.kind == EventKind::kUserAnnotation) return false;
-    const UsualCall usual = pieces_.UsualOf(owner.name);
+    if (!IsInCall(piece)) return false;
+    const UsualCall usual = pieces_.UsualOf(events_[piece.owner].name);
     if (usual.count < kCallsMin) return false;
-    if (static_cast<double>(piece.ns()) < kOverUsualSelf * usual.self_ns) return false;
-    if (trace::IsLaunchCall(owner.kind) && MayWait(events_.name(piece.owner))) return false;
-    return !ComputesHere(piece.owner) && !IsFirstCall(piece) && !OthersRun(piece);
+    return static_cast<double>(piece.ns()) >= kOverUsualSelf * usual.self_ns && !IsOtherwise(piece);
+  }
+  bool IsInCall(const SilentPiece& piece) const {
+    return piece.ns() >= kDescheduledMinNs && piece.owner != kNoEvent &&
+           events_[piece.owner].kind != EventKind::kUserAnnotation;
+  }
+  bool IsOtherwise(const SilentPiece& piece) const {
+    const bool call = trace::IsLaunchCall(events_[piece.owner].kind);
+    if (call && MayWait(events_.name(piece.owner))) return true;
+    return ComputesHere(piece.owner) || IsFirstCall(piece) || OthersRun(piece);
   }
 
   // Python alone may stand for other reasons (host_stops.h): it is no evidence, and counts where
@@ -151,6 +160,48 @@ class FreezeFinder {
              kLongShareMax * static_cast<double>(pieces_.UsualOf(name).count);
     });
     return unusual;
+  }
+
+  // Where there is evidence, what is long for its place counts as well: a call that does much by
+  // itself is no thirtieth of a piece, but what it does between two others is.
+  void AtPlaces(std::int64_t longest) {
+    std::set<std::pair<std::int64_t, std::uint32_t>> known;
+    for (const SilentPiece& piece : out_.pieces)
+      known.emplace(piece.begin_ns, piece.track);
+    std::unordered_set<StringId> asked;
+    for (const SilentPiece& piece : pieces_.pieces) {
+      if (IsInCall(piece) && !known.contains({piece.begin_ns, piece.track}))
+        asked.insert(events_[piece.owner].name);
+    }
+    if (asked.empty()) return;
+    struct Visits {
+      std::vector<std::int64_t> lengths;
+      std::vector<SilentPiece> long_ones;
+    };
+    std::map<SilentPlace, Visits> places;
+    const auto fits = [&](EventIndex e, StringId) { return asked.contains(events_[e].name); };
+    SilentPlaceWalk walk(events_, fits, [&](const SilentPiece& piece, const SilentPlace& place) {
+      Visits& visits = places[place];
+      visits.lengths.push_back(piece.ns());
+      if (IsInCall(piece)) visits.long_ones.push_back(piece);
+    });
+    for (const auto& thread : ThreadsOf(events_, tree_))
+      WalkThread(events_, tree_, thread, &walk);
+    const double most = kBetweenCalls * static_cast<double>(longest);
+    for (auto& [place, visits] : places) {
+      const auto count = static_cast<double>(visits.lengths.size());
+      if (visits.long_ones.empty() || visits.lengths.size() < kPlaceVisitsMin) continue;
+      const double least = kOverUsualSelf * static_cast<double>(LowerMedian(visits.lengths));
+      std::erase_if(visits.long_ones, [&](const SilentPiece& piece) {
+        return static_cast<double>(piece.ns()) < least;
+      });
+      if (static_cast<double>(visits.long_ones.size()) > kLongShareMax * count) continue;
+      for (const SilentPiece& piece : visits.long_ones) {
+        const bool told = known.contains({piece.begin_ns, piece.track});
+        if (!told && static_cast<double>(piece.ns()) <= most && !IsOtherwise(piece))
+          out_.pieces.push_back(piece);
+      }
+    }
   }
 
   // Of those as long as the ones inside calls are: what begins between calls is known to be no work

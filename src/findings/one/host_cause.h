@@ -86,6 +86,7 @@ struct HostCause {
   double until_ms = 0;        // ... and when the last of it ends, from that start
   std::string within;         // of a section: the function that holds it; may be empty
   std::string work;           // ... what most of it is part of, which may last longer; may be empty
+  double work_ms = 0;         // ... how long that takes of it; 0: unknown
   bool once = false;          // most of it is in no steady step
   bool ramp = false;          // launches come late at the start of a step only
   bool ahead = false;         // launches come late although the host is ahead as a rule

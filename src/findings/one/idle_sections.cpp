@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -24,6 +25,7 @@ using Stretch = Interval<std::int64_t>;
 
 constexpr std::int64_t kSectionMinNs = 500'000;
 constexpr std::int64_t kSectionsPerSpan = 500;  // at most about so many: 0.2 % each
+constexpr std::int64_t kPartOfGap = 10;         // one in so many: less is no part of its own
 
 // "a/b.py(12): items": the function and the line that it was entered at.
 struct EnteredFrame {
@@ -92,10 +94,11 @@ class SectionFinder {
 
   void FindSections(Stretch span) {
     least_ms_ = Ms(std::max(kSectionMinNs, (span.end - span.start) / kSectionsPerSpan));
+    const IntervalSet<std::int64_t> loaders = LoaderTime();
     std::int64_t from = span.start;
     for (std::size_t i = 0; i <= busy_.size(); ++i) {
       const std::int64_t to = i < busy_.size() ? busy_[i].start : span.end;
-      if (to - from >= kSectionMinNs) sections_.push_back({{from, to}, Before(from), After(to)});
+      if (to - from >= kSectionMinNs) AddSections({from, to}, loaders);
       if (i < busy_.size()) from = std::max(from, busy_[i].end);
     }
     self_.resize(sections_.size());
@@ -106,6 +109,36 @@ class SectionFinder {
     loading_.resize(sections_.size());
     within_.resize(sections_.size());
     nexts_.resize(sections_.size());
+  }
+
+  // A loader's time and a good part of a gap beside it are two works, each as long as it is.
+  void AddSections(const Stretch& gap, const IntervalSet<std::int64_t>& loaders) {
+    const std::int64_t least = std::max(kSectionMinNs, (gap.end - gap.start) / kPartOfGap);
+    std::int64_t from = gap.start;
+    const auto add = [&](std::int64_t to) {
+      sections_.push_back({{from, to}, Before(gap.start), After(gap.end)});
+      from = to;
+    };
+    const auto cut = [&](std::int64_t at) {
+      if (at - from >= least && gap.end - at >= least) add(at);
+    };
+    for (const Stretch& loader : Intersect({gap}, loaders)) {
+      if (loader.end - loader.start < least) continue;
+      cut(loader.start);
+      cut(loader.end);
+    }
+    add(gap.end);
+  }
+
+  // Of the threads that are looked at.
+  IntervalSet<std::int64_t> LoaderTime() {
+    IntervalSet<std::int64_t> all;
+    for (const auto& thread : Threads()) {
+      for (const EventIndex e : thread) {
+        if (names_.Of(e).loader) all.push_back({events_[e].ts_ns, events_[e].end_ns()});
+      }
+    }
+    return Union(std::move(all));
   }
 
   std::string OpOf(EventIndex gpu) const {
@@ -252,15 +285,23 @@ class SectionFinder {
            });
   }
 
-  void MeasureWork() {
+  // Those that launch, and loaders.
+  std::vector<std::span<const EventIndex>> Threads() const {
     std::vector<bool> looked_at(events_.tracks.size(), false);
     for (const analysis::WorkingThread& thread : host_.threads.threads) {
       const bool waits = thread.role == analysis::ThreadRole::kMonitor ||
                          thread.role == analysis::ThreadRole::kWorker;
       if (!waits && thread.track < looked_at.size()) looked_at[thread.track] = true;
     }
-    for (const auto& thread : analysis::ThreadsOf(events_, tree_)) {
-      if (thread.empty() || !looked_at[events_[thread.front()].track]) continue;
+    std::vector<std::span<const EventIndex>> threads = analysis::ThreadsOf(events_, tree_);
+    std::erase_if(threads, [&](const auto& thread) {
+      return thread.empty() || !looked_at[events_[thread.front()].track];
+    });
+    return threads;
+  }
+
+  void MeasureWork() {
+    for (const auto& thread : Threads()) {
       PieceAdder adder{*this};
       analysis::WalkThread(events_, tree_, thread, &adder);
     }

@@ -65,4 +65,27 @@ void SayTransforms(Finding* finding) {
   }
 }
 
+bool IsFirstOfMany(const trace::EventStore& events, const SectionGroup& group) {
+  constexpr std::uint64_t kMany = 8;  // calls for one that is long
+  if (group.loading || group.stretches.size() > 1 || group.work.empty()) return false;
+  const SectionWork& leading = group.work.front();
+  if (2 * leading.ms < group.total_ms) return false;
+  // One function may have several names, each with an address.
+  std::vector<bool> named(events.strings.size());
+  for (StringId id = 0; id < named.size(); ++id)
+    named[id] = WithoutAddress(events.strings[id]) == leading.name;
+  std::uint64_t calls = 0;
+  std::int64_t others = 0;
+  for (trace::EventIndex e = 0; e < events.size(); ++e) {
+    if (!tree::IsHost(events[e].kind) || !named[events[e].name]) continue;
+    ++calls;
+    const std::int64_t at = events[e].ts_ns;
+    const Interval<std::int64_t>& own = group.stretches.front();
+    if (at > own.end || events[e].end_ns() < own.start) others += events[e].dur_ns;
+  }
+  // The usual call is much shorter.
+  return calls >= kMany * leading.count &&
+         4 * MillisOf(others) < leading.ms * static_cast<double>(calls - leading.count);
+}
+
 }  // namespace jarvis::findings

@@ -12,4 +12,7 @@ void SayWorkers(const HostEvidence& evidence, Finding* finding);
 void SayWhatAndWhen(const SectionGroup* group, Finding* finding);
 void SayTransforms(Finding* finding);
 
+// One long call of a function that is called again and again: code is loaded, tables are made.
+bool IsFirstOfMany(const trace::EventStore& events, const SectionGroup& group);
+
 }  // namespace jarvis::findings
