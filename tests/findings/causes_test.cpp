@@ -354,6 +354,22 @@ TEST_CASE("a fused attention kernel is held against published rates of others") 
         nullptr);
   CHECK(FindRule(Analyze(trace(1000, "ck_tile::FmhaFwdKernel"), "MI300X"),
                  Pattern::kSlowAttentionKernel) == nullptr);
+  // Both ways lead to one library's kernels, which a build may lack: one range.
+  CHECK(finding->change_a->savings_ms == finding->change_b->savings_ms);
+  CHECK(finding->change_a->savings_ms.low == 0);
+}
+
+TEST_CASE("a published rate far above the trace's is sure only where it was measured so") {
+  const auto reach = [](const char* platform, double head, double now) {
+    const PublishedAttention* rate = PublishedAttentionFor(*perf::FindPlatform(platform), head);
+    REQUIRE(rate != nullptr);
+    return SavedAtPublished(*rate, head, now, rate->tflops, {});
+  };
+  // Of 400 TFLOPS/s at this head size; a row of a larger one.
+  CHECK(reach("H100", 64, 200).low == doctest::Approx(1 - 200 / 300.0));
+  CHECK(reach("H100", 40, 200).low == 0);
+  CHECK(reach("H100", 40, 200).high == doctest::Approx(0.5));
+  CHECK(reach("H100", 40, 270).low == doctest::Approx(1 - 270 / 300.0));
 }
 
 TEST_CASE("few queries against many keys") {
