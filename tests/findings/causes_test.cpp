@@ -372,6 +372,35 @@ TEST_CASE("a published rate far above the trace's is sure only where it was meas
   CHECK(reach("H100", 40, 270).low == doctest::Approx(1 - 270 / 300.0));
 }
 
+// GEMMs below the roof of an aiter op, called by `frame`.
+std::string AiterTuning(const char* frame) {
+  TraceText text;
+  for (int i = 0; i < 3; ++i) {
+    text.Python(frame, 100.0 * i, 50);
+    text.OpWithKernel("aiter::gemm_a16w16", 100.0 * i + 5, 10, "Cijk_Alik_Bljk_BBS_BH_MT256x256x64",
+                      5000.0 * i + 1000, 4000, i + 1,
+                      Shapes("[[8192,8192],[8192,8192]]", "c10::BFloat16"));
+  }
+  const Analyzed one = Analyze(text, "MI300X");
+  for (const Finding& finding : one.analysis.findings) {
+    for (const PatternHit& hit : finding.patterns) {
+      for (const Fact& fact : hit.facts) {
+        const auto* words = std::get_if<std::string>(&fact.value);
+        if (words != nullptr && words->find("aiter's table") != words->npos) return *words;
+      }
+    }
+  }
+  return "";
+}
+
+TEST_CASE("only the frame of aiter's fallback tells that its table has no entry") {
+  CHECK(AiterTuning("aiter/tuned_gemm.py(395): torch_gemm")
+            .find("has no entry for them, as aiter calls its fallback `torch_gemm`") !=
+        std::string::npos);
+  CHECK(AiterTuning("aiter/tuned_gemm.py(250): hipb_gemm").find("may have no entry") !=
+        std::string::npos);
+}
+
 TEST_CASE("few queries against many keys") {
   const auto trace = [](int queries) {
     const std::string q = "[64,8," + std::to_string(queries) + ",16]";
