@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "documents/added_prose.h"
 #include "documents/base_text.h"
+#include "documents/copy_text.h"
 #include "documents/host_prose.h"
 #include "documents/impact_text.h"
 #include "documents/markdown_text.h"
@@ -352,7 +353,7 @@ std::string SystemInsight(const findings::Analysis& analysis, const findings::Fi
   }
   // Of the whole recording: beside a time of one of several steps it would mislead.
   const bool told = finding.count > 0 && analysis.base.count <= 1;
-  const std::string count = told ? " in " + Calls(finding.count) : "";
+  const std::string count = told ? InCalls(finding) : "";
   const std::string what = pattern == nullptr ? "" : ", " + pattern->what + ",";
   return fmt::format("{}{} {} {}{}{}.", Capitalised(SubjectText(finding)), what,
                      IsPlural(finding) ? "take" : "takes", TimeText(analysis, finding), count,
@@ -586,14 +587,6 @@ FindingText TextOf(const findings::Analysis& analysis, const findings::Finding& 
   if (found->second.count("action") == 0 && text.chosen != '\0')
     text.action = text.chosen == 'A' ? text.path_a : text.path_b;
   return text;
-}
-
-std::optional<double> CopyCallsMs(const findings::Finding& finding) {
-  if (finding.patterns.empty()) return std::nullopt;
-  const std::vector<findings::Fact>& facts = finding.patterns.front().facts;
-  const auto fact = std::ranges::find(facts, "calls_ms", &findings::Fact::key);
-  if (fact == facts.end()) return std::nullopt;
-  return std::get<double>(fact->value);
 }
 
 }  // namespace jarvis::documents

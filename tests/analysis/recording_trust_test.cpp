@@ -385,7 +385,11 @@ TEST_CASE("begins on one tick are the scheduler's") {
   const Descheduled found = TrustOf(Freezing(7, 23, 6.4, 4000)).descheduled;
   REQUIRE(found.tick.has_value());
   CHECK(found.tick->period_ms == doctest::Approx(4));
-  CHECK(found.tick->share_percent >= 50);
+  CHECK(2 * found.tick->count >= found.tick->instants);
+  CHECK(found.tick->by_chance < 1);
+  // On no tick; and few of many.
+  CHECK_FALSE(TrustOf(Freezing(7, 23, 6.4)).descheduled.tick.has_value());
+  CHECK_FALSE(TrustOf(Freezing(7, 23, 6.4, 3700)).descheduled.tick.has_value());
 }
 
 TEST_CASE("one op that is slow at times is a slow op") {

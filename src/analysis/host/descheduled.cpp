@@ -27,12 +27,13 @@ using trace::kNoEvent;
 
 constexpr std::size_t kPiecesMin = 8;
 constexpr std::size_t kNamesMin = 5;
-constexpr double kOverUsualSelf = 30;   // a piece is that many times the usual call
-constexpr double kLongShareMax = 0.1;   // of the calls of a name
-constexpr std::uint64_t kCallsMin = 4;  // of a name, to know what is usual
-constexpr std::size_t kPlaceVisitsMin = 10;  // of a place: one long visit in so many is seldom
-constexpr double kOfOneNameMax = 0.4;   // of the pieces: else it is that call which is slow
-constexpr double kSharePercentMin = 2;  // of the host's time: less is noise of any machine
+constexpr double kOverUsualSelf = 30;           // a piece is that many times the usual call
+constexpr double kLongShareMax = 0.1;           // of the calls of a name
+constexpr std::uint64_t kCallsMin = 4;          // of a name, to know what is usual
+constexpr std::size_t kPlaceVisitsMin = 10;     // of a place: one long visit in so many is seldom
+constexpr double kOfOneNameMax = 0.4;           // of the pieces: else it is that call which is slow
+constexpr std::int64_t kTickWidthNs = 100'000;  // instants so close are at one tick
+constexpr double kSharePercentMin = 2;          // of the host's time: less is noise of any machine
 constexpr std::int64_t kBetweenLeastNs = 1'000'000;  // or as long as those inside calls
 constexpr double kBetweenCalls = 1.5;                // times the longest piece inside a call
 constexpr std::int64_t kActiveMin = 3;               // events of other threads
@@ -272,28 +273,38 @@ class FreezeFinder {
     out_.share_percent = out_.total_ms / (static_cast<double>(end - begin) / 1e6) * 100;
   }
 
-  // Most instants that lie within kWidth of each other modulo a period of the usual kernel clocks
-  // (1000, 250, 100 Hz). The logarithm of the chance for so many is that of a Poisson tail; it has
-  // to be below one in a thousand for any of the windows looked at.
+  // Begins and ends of pieces. One that follows another at once, as a piece that begins where one
+  // ended does, is no evidence of its own.
+  std::vector<std::int64_t> Instants() const {
+    std::vector<std::int64_t> all, apart;
+    for (const SilentPiece& piece : out_.pieces)
+      all.insert(all.end(), {piece.begin_ns, piece.end_ns});
+    std::sort(all.begin(), all.end());
+    for (const std::int64_t at : all)
+      if (apart.empty() || at - apart.back() > kTickWidthNs) apart.push_back(at);
+    return apart;
+  }
+
+  // Most instants that lie within kTickWidthNs of each other modulo a period of the usual kernel
+  // clocks (1000, 250, 100 Hz). The logarithm of the chance for so many is that of a Poisson tail;
+  // it has to be below one in a thousand for any of the windows looked at.
   std::optional<SchedulerTick> Tick() const {
-    constexpr std::int64_t kWidth = 100'000;
+    const std::vector<std::int64_t> instants = Instants();
     std::optional<SchedulerTick> best;
     double best_surprise = std::log(1000.0);
     for (const std::int64_t period : {1'000'000, 4'000'000, 10'000'000}) {
       std::vector<std::int64_t> phases;
-      for (const SilentPiece& piece : out_.pieces) {
-        for (const std::int64_t at : {piece.begin_ns, piece.end_ns})
-          phases.push_back(((at % period) + period) % period);
-      }
+      for (const std::int64_t at : instants)
+        phases.push_back(((at % period) + period) % period);
       std::sort(phases.begin(), phases.end());
       const std::size_t n = phases.size();
       for (std::size_t i = 0; i < n; ++i)  // windows may reach over the end of the period
         phases.push_back(phases[i] + period);
       const auto all = static_cast<double>(n);
-      const double expected = all * static_cast<double>(kWidth) / static_cast<double>(period);
+      const double expected = all * static_cast<double>(kTickWidthNs) / static_cast<double>(period);
       std::size_t end = 0;
       for (std::size_t i = 0; i < n; ++i) {
-        while (end < phases.size() && phases[end] <= phases[i] + kWidth)
+        while (end < phases.size() && phases[end] <= phases[i] + kTickWidthNs)
           ++end;
         const auto count = static_cast<double>(std::min(end - i, n));
         if (count <= expected) continue;
@@ -303,7 +314,7 @@ class FreezeFinder {
         best_surprise = surprise;
         const std::int64_t middle = phases[i + (end - i) / 2] % period;
         best = {static_cast<double>(period) / 1e6, static_cast<double>(middle) / 1e6,
-                count / all * 100};
+                static_cast<std::uint64_t>(count), n, expected};
       }
     }
     return best;

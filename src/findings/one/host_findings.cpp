@@ -205,11 +205,7 @@ class HostFindingMaker {
       for (const SectionWork& work : group.work)
         section.names.push_back(work.name);
       std::vector<Advice> advice = AdviceForHostSection(e_.context, section);
-      // Work on all that was collected so far, again in each round.
-      if (group.growth_ms > 0 && !group.loading) {
-        advice = {Advice::kJoinOnce, Advice::kFindHostWork};
-        cause.left_ms = (1 - group.growth_ms / group.total_ms) * cause.idle_ms;
-      }
+      if (group.growth && !group.loading) advice = AdviceForGrowth(group, &cause);
       if (group.sleeps) advice = {Advice::kEndSleep, Advice::kFindHostWork};
       if (IsEndOfRun(group))
         std::replace(advice.begin(), advice.end(), Advice::kOverlapHostWork,

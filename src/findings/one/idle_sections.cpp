@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -348,28 +347,6 @@ class SectionFinder {
     return parts * most.first >= time.end - time.start ? most.second : std::string();
   }
 
-  // What later stretches take beyond the first third of them, in the order of time, where they
-  // grow: their last third is twice as long, and of two stretches the later one is mostly the
-  // longer (Kendall's rank correlation). Else 0.
-  static double GrowthMs(const std::vector<double>& lengths) {
-    constexpr std::size_t kFewest = 8, kMost = 512;
-    constexpr double kTwice = 2, kCorrelated = 0.6;
-    const std::size_t n = lengths.size(), third = n / 3;
-    if (n < kFewest || n > kMost) return 0;
-    const double all = std::accumulate(lengths.begin(), lengths.end(), 0.0);
-    const auto part = static_cast<std::ptrdiff_t>(third);
-    const double first = std::accumulate(lengths.begin(), lengths.begin() + part, 0.0);
-    const double last = std::accumulate(lengths.end() - part, lengths.end(), 0.0);
-    if (last < kTwice * first) return 0;
-    std::int64_t rising = 0;
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t k = i + 1; k < n; ++k)
-        rising += lengths[k] > lengths[i] ? 1 : lengths[k] < lengths[i] ? -1 : 0;
-    const double pairs = static_cast<double>(n * (n - 1)) / 2;
-    if (static_cast<double>(rising) < kCorrelated * pairs) return 0;
-    return std::max(0.0, all - static_cast<double>(n) * first / static_cast<double>(third));
-  }
-
   // Nothing recorded, several times, equally long within one percent, and of a round length: what a
   // program computes varies more, and keeps to no round figure.
   static bool IsSleep(const SectionGroup& group) {
@@ -421,7 +398,7 @@ class SectionFinder {
         sum.second += self.second;
       }
     }
-    group.growth_ms = GrowthMs(lengths);
+    group.growth = FindGrowth(events_, group.stretches);
     group.after_copy_back = 2 * back > sections.size();
     group.before_copy_in = 2 * in > sections.size();
     group.loading = 2 * Ms(loading) > group.total_ms;

@@ -13,6 +13,16 @@
 
 namespace jarvis::findings {
 
+std::vector<Advice> AdviceForGrowth(const SectionGroup& group, HostCause* cause) {
+  const GrowthCause why = group.growth->cause;
+  cause->unsure = why != GrowthCause::kCollected;
+  if (why == GrowthCause::kNewResults) return {Advice::kNewResults, Advice::kFindHostWork};
+  // The first rounds' work on what is new stays.
+  cause->left_ms = (1 - group.growth->growth_ms / group.total_ms) * cause->idle_ms;
+  return {why == GrowthCause::kCollected ? Advice::kJoinOnce : Advice::kGrowingRounds,
+          Advice::kFindHostWork};
+}
+
 // Waits that come in cycles show how many workers take turns; without the waits a step would ask
 // for as many more.
 void SayWorkers(const HostEvidence& evidence, Finding* finding) {
@@ -36,6 +46,12 @@ void SayWorkers(const HostEvidence& evidence, Finding* finding) {
 // Work on what goes to the GPU, or on what came from it.
 void SayWhatAndWhen(const SectionGroup* group, Finding* finding) {
   for (Remedy& remedy : finding->path_a) {
+    if (remedy.advice == Advice::kNewResults && group != nullptr && group->growth) {
+      const GrowingRounds& growth = *group->growth;
+      remedy.facts.push_back({"fewest", growth.fewest_rows, {}});
+      remedy.facts.push_back({"most", growth.most_rows, {}});
+      remedy.facts.push_back({"join", growth.join, {}});
+    }
     if (remedy.advice != Advice::kHostOpsToDevice) continue;
     remedy.facts.push_back({"ops", HostOpsNamed(finding->host->places), "words"});
     if (group == nullptr) continue;
