@@ -157,6 +157,12 @@ std::vector<OddGroup> OddGroups(const findings::Analysis& analysis) {
   return groups;
 }
 
+std::string UnitsOf(const findings::Analysis& analysis, const OddGroup& one) {
+  if (one.whole) return UnitsOf(analysis, one.count);
+  const std::string part(analysis::TimeUnitText(analysis.frames->frames.base.unit));
+  return one.count == 1 ? part : analysis::PluralOfUnit(part);
+}
+
 // The shortest and the longest of the steps that the mean is of; absent: they are alike, or the
 // host runs ahead, and its marks say when it waited.
 struct StepSpread {
@@ -303,10 +309,19 @@ std::string UnitLength(const findings::Analysis& analysis) {
                       {{"shortest", Ms(spread->least_ms)},
                        {"longest", Ms(spread->most_ms)},
                        {"name", spread->longest},
-                       {"cycle", base.regimes.cycle},
-                       {"units", UnitsOf(analysis, base.regimes.cycle)}});
+                       {"cycle", base.regimes.cycle}});
   }
   return text;
+}
+
+std::vector<std::pair<std::string, double>> LeftOutUnits(const findings::Analysis& analysis) {
+  std::vector<std::pair<std::string, double>> rows;
+  for (const OddGroup& one : OddGroups(analysis)) {
+    rows.emplace_back(
+        Say(phrases::base::kToldOdd, {{"count", one.count}, {"units", UnitsOf(analysis, one)}}),
+        one.mean_ms());
+  }
+  return rows;
 }
 
 std::string MeasuredBound(const findings::Analysis& analysis, double ms) {
@@ -333,13 +348,10 @@ std::string LeftOut(const findings::Analysis& analysis) {
   if (base.warm_estimated) add(base.one_time_ns, phrases::base::kLeftOutOneTime);
   if (frames.apart()) {
     for (const OddGroup& one : OddGroups(analysis)) {
-      const std::string part(analysis::TimeUnitText(base.unit));
-      const std::string units = one.whole        ? UnitsOf(analysis, one.count)
-                                : one.count == 1 ? part
-                                                 : analysis::PluralOfUnit(part);
-      parts.push_back(Say(
-          phrases::base::kLeftOutUnits,
-          {{"count", one.count}, {"units", units}, {"time", Ms(one.mean_ms())}, {"why", one.why}}));
+      parts.push_back(Say(phrases::base::kLeftOutUnits, {{"count", one.count},
+                                                         {"units", UnitsOf(analysis, one)},
+                                                         {"time", Ms(one.mean_ms())},
+                                                         {"why", one.why}}));
     }
   }
   if (parts.empty()) return "";
@@ -484,8 +496,8 @@ std::string ToldTable(const findings::Analysis& analysis) {
     row(phrases::base::kToldShortest, spread->least_ms);
     row(phrases::base::kToldLongest, spread->most_ms);
   }
-  for (const OddGroup& one : OddGroups(analysis))
-    row(phrases::base::kToldOdd, one.mean_ms());
+  for (const auto& [name, ms] : LeftOutUnits(analysis))
+    table.Row({name, Ms(ms), std::string(kAbsentText)});
   if (const auto pace = PaceOf(analysis.frames->iterations)) {
     row(phrases::base::kToldIteration, pace->busy_ms);
     if (pace->period_ms) row(phrases::base::kToldPeriod, *pace->period_ms);

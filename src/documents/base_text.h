@@ -36,6 +36,8 @@ double OwnMs(const findings::CategoryAnalysis& category);
 std::string LengthSentence(const findings::Analysis& analysis);
 // "Step (mean of 4): 214.9 ms (210 to 220 ms, longest: ProfilerStep#552)".
 std::string UnitLength(const findings::Analysis& analysis);
+// Units left out of the figures, a kind a row: how many, and how long each is on average, in ms.
+std::vector<std::pair<std::string, double>> LeftOutUnits(const findings::Analysis& analysis);
 // "At most 165 ms per step (76.5%), measured in the trace."
 std::string MeasuredBound(const findings::Analysis& analysis, double ms);
 // "Left out: 425 ms in one odd step (...)."; empty: nothing is.

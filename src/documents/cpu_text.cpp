@@ -91,6 +91,8 @@ std::string CpuTable(const findings::Analysis& analysis) {
   row(Capitalised(UnitTitle(analysis)), base.total_ms);
   for (const TimePart& part : CpuParts(analysis))
     row(part.name, part.ms);
+  for (const auto& [name, ms] : LeftOutUnits(analysis))
+    table.Row({name, Ms(ms), std::string(kAbsentText)});
   return table.text() + "\n";
 }
 

@@ -24,6 +24,7 @@ using findings::WaitKind;
 constexpr std::size_t kNameMax = 90;
 constexpr std::size_t kPlacesTold = 3;
 constexpr double kNearlyAll = 0.97;
+constexpr double kMostOfIt = 0.9;
 
 // A name of the program's; parts of a step that have none are told in our own words.
 std::string PlaceName(std::string_view name) {
@@ -60,7 +61,9 @@ std::string SectionClause(const findings::Analysis& analysis, const HostCause& c
   // A part is no name for the whole: the function around it is, with what the part takes.
   const bool whole = most && cause.places.front().ms >= kNearlyAll * cause.total_ms;
   if (whole) return "the host runs " + PlaceName(cause.places.front().name);
-  if (most) {
+  const bool same = most && around == cause.places.front().name;
+  if (same && cause.loading) return "data is loaded";
+  if (most && !same) {
     // Of the idle time that is told beside it, not of the steps left out.
     const double of_idle = cause.late ? 1 : std::min(1.0, IdleMs(analysis, cause) / cause.total_ms);
     return fmt::format(
@@ -68,6 +71,12 @@ std::string SectionClause(const findings::Analysis& analysis, const HostCause& c
         around.empty() ? std::string(cause.loading ? "data is loaded" : "the host works")
                        : "the host runs " + Code(around, kNameMax),
         EachMs(analysis, of_idle * cause.places.front().ms), PlaceName(cause.places.front().name));
+  }
+  // Nor is a work beside which the host does others.
+  if (cause.within.empty() && cause.work_ms > 0 && cause.work_ms < kMostOfIt * cause.total_ms) {
+    const double of_idle = std::min(1.0, IdleMs(analysis, cause) / cause.total_ms);
+    return fmt::format("the host works ({} of it in {})", EachMs(analysis, of_idle * cause.work_ms),
+                       Code(around, kNameMax));
   }
   if (!around.empty()) return "the host runs " + Code(around, kNameMax);
   if (cause.loading) return "data is loaded";

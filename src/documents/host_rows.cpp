@@ -90,8 +90,10 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
   }
   for (const auto& [name, ms] : PlaceInStep(cause))
     table->Row({name, Ms(ms)});
-  for (const findings::HostPlace& place : cause.places)
-    table->Row({Code(place.name, 90), PlaceCell(analysis, place, cause.once)});
+  for (const auto* places : {&cause.places, &cause.python}) {
+    for (const findings::HostPlace& place : *places)
+      table->Row({Code(place.name, 90), PlaceCell(analysis, place, cause.once)});
+  }
 }
 
 }  // namespace jarvis::documents

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "documents/added_prose.h"
 #include "documents/base_text.h"
+#include "documents/copy_text.h"
 #include "documents/host_prose.h"
 #include "documents/impact_text.h"
 #include "documents/markdown_text.h"
@@ -194,18 +195,6 @@ bool NamesOps(std::string_view subject) {
   return subject.find("::") != std::string_view::npos;
 }
 
-// Its label says what the name of the copies does.
-bool IsCopy(findings::Pattern pattern) {
-  return pattern == findings::Pattern::kHighH2dMemcpy ||
-         pattern == findings::Pattern::kHighD2hMemcpy;
-}
-
-// "Host-to-device copies" of "H2D copies".
-std::string CopiesText(std::string_view subject) {
-  if (subject == "H2D copies") return "Host-to-device copies";
-  return subject == "D2H copies" ? "Device-to-host copies" : Capitalised(Words(subject));
-}
-
 std::string TitleOf(const findings::Analysis& analysis, const findings::Finding& finding) {
   // A rule that has a change of the host's time says what it is in its own words.
   if (RowOf(analysis, finding) != nullptr && finding.tier != findings::Tier::kFusion)
@@ -358,7 +347,7 @@ std::string SystemInsight(const findings::Analysis& analysis, const findings::Fi
   }
   // Of the whole recording: beside a time of one of several steps it would mislead.
   const bool told = finding.count > 0 && analysis.base.count <= 1;
-  const std::string count = told ? " in " + Calls(finding.count) : "";
+  const std::string count = told ? InCalls(finding) : "";
   const std::string what =
       pattern == nullptr || IsCopy(pattern->pattern) ? "" : ", " + pattern->what + ",";
   return fmt::format("{}{} {} {}{}{}.", CopiesText(finding.subject), what,
@@ -511,8 +500,9 @@ std::string SubjectText(const findings::Finding& finding) {
            (others == 0 ? ""
                         : fmt::format(" and {} more kernel{}", others, others == 1 ? "" : "s"));
   }
-  return finding.tier == findings::Tier::kSystem ? Words(finding.subject)
-                                                 : Code(finding.subject, 80);
+  const bool op =
+      finding.tier != findings::Tier::kSystem || finding.subject.find("::") != std::string::npos;
+  return op ? Code(finding.subject, 80) : Words(finding.subject);
 }
 
 namespace {
@@ -592,14 +582,6 @@ FindingText TextOf(const findings::Analysis& analysis, const findings::Finding& 
   if (found->second.count("action") == 0 && text.chosen != '\0')
     text.action = text.chosen == 'A' ? text.path_a : text.path_b;
   return text;
-}
-
-std::optional<double> CopyCallsMs(const findings::Finding& finding) {
-  if (finding.patterns.empty()) return std::nullopt;
-  const std::vector<findings::Fact>& facts = finding.patterns.front().facts;
-  const auto fact = std::ranges::find(facts, "calls_ms", &findings::Fact::key);
-  if (fact == facts.end()) return std::nullopt;
-  return std::get<double>(fact->value);
 }
 
 }  // namespace jarvis::documents

@@ -61,9 +61,6 @@ bool IsToldAsWay(findings::Advice advice);
 // What decides whether a rule's fix pays and no trace shows; empty: the catalogue says nothing.
 // REQUIRES: the finding is a rule's.
 std::string LeftOpen(const findings::Analysis& analysis, const findings::Finding& finding);
-// Of copies whose saving is more than they take: how long the host stands in their calls; else
-// absent.
-std::optional<double> CopyCallsMs(const findings::Finding& finding);
 // What a remedy tells to do, as a sentence without its full stop.
 std::string AdviceSentence(const findings::Analysis& analysis, const findings::Remedy& remedy);
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "documents/base_text.h"
 #include "documents/chains_table.h"
+#include "documents/copy_text.h"
 #include "documents/cpu_text.h"
 #include "documents/host_prose.h"
 #include "documents/host_rows.h"

@@ -356,11 +356,40 @@ TEST_CASE("milliseconds missing in arbitrary short calls: the host was not runni
   CHECK(trust.first.calls.empty());
 }
 
+// 40 rounds of an op that takes 500 us by itself between two others; in `late` of the rounds 2 ms
+// are missing between its begin and the first of them.
+void AddLongOp(int late, TraceText* text) {
+  double at = 200'000;
+  for (int i = 0; i < 40; ++i, at += 5000) {
+    const double missing = i < late ? 2000 : 0;
+    text->Op("aten::large", at, 600 + missing);
+    text->Op("aten::part", at + 5 + missing, 20).Op("aten::part", at + 525 + missing, 20);
+  }
+}
+
+TEST_CASE("where pieces are missing, what is long for its place is one of them") {
+  TraceText text = Freezing(7, 23, 8);
+  AddLongOp(3, &text);
+  CHECK(TrustOf(text).descheduled.pieces.size() == 15);
+  // Long in many rounds: the op's own work.
+  TraceText often = Freezing(7, 23, 8);
+  AddLongOp(8, &often);
+  CHECK(TrustOf(often).descheduled.pieces.size() == 12);
+  // Alone they tell nothing.
+  TraceText alone;
+  AddLongOp(3, &alone);
+  CHECK(TrustOf(alone).descheduled.pieces.empty());
+}
+
 TEST_CASE("begins on one tick are the scheduler's") {
   const Descheduled found = TrustOf(Freezing(7, 23, 6.4, 4000)).descheduled;
   REQUIRE(found.tick.has_value());
   CHECK(found.tick->period_ms == doctest::Approx(4));
-  CHECK(found.tick->share_percent >= 50);
+  CHECK(2 * found.tick->count >= found.tick->instants);
+  CHECK(found.tick->by_chance < 1);
+  // On no tick; and few of many.
+  CHECK_FALSE(TrustOf(Freezing(7, 23, 6.4)).descheduled.tick.has_value());
+  CHECK_FALSE(TrustOf(Freezing(7, 23, 6.4, 3700)).descheduled.tick.has_value());
 }
 
 TEST_CASE("one op that is slow at times is a slow op") {

@@ -102,6 +102,62 @@ TEST_CASE("transforms by torch's ops in the loader can run on the GPU") {
   CHECK(tells(Analyze(text)));
 }
 
+// Ten steps of 1 ms of GPU work, after which the host prints for so long and loads for 3 ms.
+Analyzed PrintedAndLoaded(double print_us) {
+  TraceText text;
+  double at = 0;
+  for (int i = 0; i < 10; ++i) {
+    text.Annotation(fmt::format("ProfilerStep#{}", i), at, 4090 + print_us);
+    text.OpWithKernel("aten::mm", at + 1, 10, "k", at + 13, 987, i + 1);
+    text.Python("train.py(12): report", at + 1001, print_us);
+    text.Annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+                    at + 1005 + print_us, 3000);
+    at += 4100 + print_us;
+  }
+  return Analyze(text);
+}
+
+TEST_CASE("a gap in which the host prints and then loads is of both, each as long as it takes") {
+  const Analyzed both = PrintedAndLoaded(1500);
+  // All but the last gap, which no work ends, lie between steps.
+  CHECK(SectionOf(both, "data_loading").host->each_ms == doctest::Approx(3.1).epsilon(0.02));
+  const Finding& print = SectionOf(both, "host_section");
+  REQUIRE_FALSE(print.host->places.empty());
+  CHECK(print.host->places.front().name == "train.py(12): report");
+  CHECK(print.host->each_ms == doctest::Approx(1.5).epsilon(0.02));
+  // A little of something else beside a loader's time is no part of its own.
+  const Analyzed little = PrintedAndLoaded(200);
+  CHECK(little.Find("cpu_idle", "host_section") == nullptr);
+  CHECK(SectionOf(little, "data_loading").host->each_ms == doctest::Approx(3.3).epsilon(0.02));
+}
+
+// Ten steps of 1 ms of GPU work and 3 ms without, in which one function takes `prepare_us` and the
+// host records nothing else.
+Analyzed PreparedIn(double prepare_us) {
+  TraceText text;
+  for (int i = 0; i < 10; ++i) {
+    const double at = 4100.0 * i;
+    text.Annotation(fmt::format("ProfilerStep#{}", i), at, 4090);
+    text.OpWithKernel("aten::mm", at + 1, 10, "k", at + 13, 987, i + 1);
+    text.Python("a.py(3): prepare", at + 1001, prepare_us);
+  }
+  return Analyze(text);
+}
+
+TEST_CASE("of a gap that one function takes in part, its own time is the least that goes") {
+  const Analyzed part = PreparedIn(1900);
+  const Finding& finding = SectionOf(part, "host_section");
+  CHECK(finding.host->work == "a.py(3): prepare");
+  CHECK(finding.host->work_ms == doctest::Approx(10 * 1.9).epsilon(0.02));
+  REQUIRE(BestWall(finding) != nullptr);
+  CHECK(BestWall(finding)->ms.low < 9 * 2.0);
+  CHECK(BestWall(finding)->ms.high > 9 * 2.9);
+  // What takes nearly all of it goes as a whole.
+  const Analyzed whole = PreparedIn(3050);
+  REQUIRE(BestWall(SectionOf(whole, "host_section")) != nullptr);
+  CHECK(BestWall(SectionOf(whole, "host_section"))->ms.low > 9 * 2.6);
+}
+
 // One step of five inputs, which the host prepares for 4 ms before the 1 ms that the GPU takes for
 // each; `entered`: the frame that makes the first and the others, called by `next`.
 Analyzed Prepared(std::string_view first, std::string_view others) {

@@ -73,27 +73,74 @@ TEST_CASE("the program's own work is told as loading is, wrappers are no name") 
   CHECK(Prefetching("<built-in function next>", 765).Find("cpu_idle", "host_section") == nullptr);
 }
 
-// Twelve rounds: a kernel, then nothing is recorded for `pause_ms(round)`.
-template <typename Pause>
-Analyzed Pausing(const Pause& pause_ms) {
+// Twelve rounds: a kernel that joins `rows(round)` with what is held, then nothing is recorded for
+// `pause_ms(round)`. Rows of 0: no sizes are recorded.
+template <typename Pause, typename Rows>
+Analyzed Pausing(const Pause& pause_ms, const Rows& rows) {
   TraceText text;
   double at = 0;
+  int held = 40;
   for (int i = 0; i < 12; ++i) {
-    text.OpWithKernel("aten::cat", at, 10, "k", at + 12, 900, i + 1);
+    const int added = rows(i);
+    const std::string sizes =
+        fmt::format(R"("Input Dims":[[[{},4],[{},4]],[]],"Input type":["TensorList","Scalar"],)"
+                    R"("Concrete Inputs":["","0"])",
+                    held, added);
+    text.OpWithKernel("aten::cat", at, 10, "k", at + 12, 900, i + 1, added > 0 ? sizes : "");
+    held += added;
     at += 920 + 1000 * pause_ms(i);
   }
   text.OpWithKernel("aten::cat", at, 10, "k", at + 12, 900, 100);
   return Analyze(text);
 }
 
-TEST_CASE("rounds that take longer and longer handle all that was collected") {
-  const auto section = [](const Analyzed& one) { return one.Find("cpu_idle", "host_section"); };
+template <typename Pause>
+Analyzed Pausing(const Pause& pause_ms) {
+  return Pausing(pause_ms, [](int) { return 0; });
+}
+
+const Finding* SectionOf(const Analyzed& one) {
+  return one.Find("cpu_idle", "host_section");
+}
+
+TEST_CASE("rounds that take longer with all that was collected join once") {
+  const auto pause = [](int i) { return 1.0 + 0.5 * i + (i % 3 == 0 ? 0.2 : 0); };
+  for (const bool even : {true, false}) {
+    const Analyzed growing = Pausing(pause, [&](int i) { return even ? 20 : 20 + i * 5 % 7; });
+    REQUIRE(Tells(SectionOf(growing), Advice::kJoinOnce));
+    // What growth adds is all that the change saves.
+    CHECK(BestWall(*SectionOf(growing))->ms.high < 0.7 * SectionOf(growing)->host->total_ms);
+    CHECK(BestWall(*SectionOf(growing))->ms.low > 0);
+  }
+}
+
+TEST_CASE("rounds that take longer with what they add are work on new results") {
+  const auto rows = [](int i) { return 10 + 4 * i + (i % 2 == 0 ? 9 : 0); };
+  const Analyzed adding = Pausing([&](int i) { return 0.1 * rows(i); }, rows);
+  REQUIRE(Tells(SectionOf(adding), Advice::kNewResults));
+  CHECK_FALSE(Tells(SectionOf(adding), Advice::kJoinOnce));
+  CHECK(BestWall(*SectionOf(adding))->ms.low == 0);
+  // Work on the rows that the next join adds, before it.
+  const Analyzed ahead = Pausing([&](int i) { return 0.1 * rows(i + 1); }, rows);
+  CHECK(Tells(SectionOf(ahead), Advice::kNewResults));
+}
+
+TEST_CASE("without sizes nothing tells what growing rounds work on") {
   const Analyzed growing = Pausing([](int i) { return 1.0 + 0.5 * i + (i % 3 == 0 ? 0.2 : 0); });
-  CHECK(Tells(section(growing), Advice::kJoinOnce));
-  // What growth adds is all that the change saves.
-  CHECK(BestWall(*section(growing))->ms.high < 0.7 * section(growing)->host->total_ms);
+  CHECK(Tells(SectionOf(growing), Advice::kGrowingRounds));
+  CHECK_FALSE(Tells(SectionOf(growing), Advice::kJoinOnce));
+  CHECK(BestWall(*SectionOf(growing))->ms.low == 0);
+  // Rows added and rows held that grow alike tell no more.
+  int held = 40;
+  const auto half = [&](int) {
+    const int added = held / 2;
+    held += added;
+    return added;
+  };
+  const Analyzed alike = Pausing([](int i) { return 1.0 + 0.5 * i; }, half);
+  CHECK(Tells(SectionOf(alike), Advice::kGrowingRounds));
   const Analyzed uneven = Pausing([](int i) { return i % 2 == 0 ? 2.0 : 5.0; });
-  CHECK_FALSE(Tells(section(uneven), Advice::kJoinOnce));
+  CHECK_FALSE(Tells(SectionOf(uneven), Advice::kGrowingRounds));
 }
 
 TEST_CASE("equally long stretches of a round length are a sleep") {

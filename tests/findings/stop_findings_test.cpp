@@ -61,6 +61,26 @@ TEST_CASE("memory that goes to the driver and back in every step is a finding") 
   CHECK(churn.Quality("allocator_growth") == nullptr);
 }
 
+TEST_CASE("an op that does little but take and give back memory goes with its calls") {
+  const auto within = [](double op_us) {
+    return Analyze(OpsWith([&](TraceText* text, double at, int i) {
+      if (i % 10 != 5) return 0.0;
+      text->Op("aten::empty", at, op_us);
+      text->Runtime("cudaFree", at + 20, 200, 1000 + 2 * i);
+      text->Runtime("cudaMalloc", at + 230, 300, 1001 + 2 * i);
+      return op_us;
+    }));
+  };
+  const Analyzed little = within(560);
+  const Finding* finding = FoundBy(little, Pattern::kAllocatorChurn);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->host->total_ms == doctest::Approx(6 * 0.56));
+  const Analyzed much = within(1200);  // more than half of it is its own work
+  finding = FoundBy(much, Pattern::kAllocatorChurn);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->host->total_ms == doctest::Approx(6 * 0.5));
+}
+
 TEST_CASE("memory that is only taken, or given back in one flush, is growth") {
   CHECK(FoundBy(Analyze(Allocating(false)), Pattern::kAllocatorChurn) == nullptr);
   const TraceText flush = OpsWith([](TraceText* text, double at, int i) {
@@ -180,6 +200,31 @@ TEST_CASE("a thread that waits holds nothing: Python itself stands still") {
     REQUIRE(finding != nullptr);
     CHECK(finding->count == 6);
   }
+}
+
+TEST_CASE("a graph does not end what stops the host from outside") {
+  TraceText text;
+  std::vector<double> stops;
+  double at = 10;
+  for (int i = 0; i < 100; ++i, at += 100) {
+    text.OpWithKernel("aten::relu", at, 90, "k", at + 92, 20, i + 1);
+    if (i % 20 != 5) continue;
+    at += 1000;
+    stops.push_back(at - 905);
+  }
+  text.Annotation("ProfilerStep#1", 0, at + 20);
+  text.Python("model.py(10): forward", 1, at + 10);
+  text.Thread(100, 200);
+  for (const double stop : stops)
+    text.Python("writer.py(8): encode", stop, 980);
+  const Analyzed one = Analyze(text);
+  // Each of 100 launches leaves 80 us of idle time; the stops are 5 ms more.
+  const Finding* late = one.Find("cpu_idle", "launch_bound");
+  REQUIRE(late != nullptr);
+  CHECK(BestWall(*late)->ms.high < 9);
+  const Finding* held = FoundBy(one, Pattern::kInterpreterLock);
+  REQUIRE(held != nullptr);
+  CHECK(BestWall(*held)->after_others_ms > 3);
 }
 
 TEST_CASE("a place that takes long each time is work of the program") {

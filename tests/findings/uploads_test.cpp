@@ -89,6 +89,51 @@ TEST_CASE("what an op makes on the host right before it is uploaded is better ma
   CHECK_FALSE(Advises(given->path_a, Advice::kBuildOnDevice));
 }
 
+// Copies back from the device: `large` of 30 MB and more that take 20 ms each, and twenty small
+// ones.
+Analyzed CopyingBack(int large, bool alike) {
+  TraceText text;
+  double at = 0;
+  int id = 0;
+  for (int i = 0; i < 20 + large; ++i) {
+    const bool is_large = i < large;
+    const double us = is_large ? 20'000 : 20;
+    const int bytes = is_large ? 30'000'000 + (alike ? 0 : 1'000'000 * i) : 2'000;
+    text.OpWithKernel("aten::mm", at, 20, "gemm", at + 25, 3000, ++id);
+    text.Op("aten::to", at + 40, us + 3030).Runtime("cudaMemcpyAsync", at + 45, us + 3000, ++id);
+    text.Memcpy("Memcpy DtoH (Device -> Pageable)", at + 3030, us, id, 7,
+                fmt::format(R"("bytes":{})", bytes));
+    at += us + 3100;
+  }
+  text.Annotation("ProfilerStep#1", 0, at);
+  return Analyze(text);
+}
+
+TEST_CASE("few large copies are named, and one that happens once has no sure saving") {
+  const Analyzed twice = CopyingBack(2, false);
+  const Finding* once = twice.Find("multi_kernel", "D2H copies");
+  REQUIRE(once != nullptr);
+  REQUIRE(Advises(once->path_b, Advice::kPinnedCopies));
+  const auto& facts = once->patterns.front().facts;
+  const auto large = std::ranges::find(facts, "large_copy", &Fact::key);
+  REQUIRE(large != facts.end());
+  CHECK(std::get<double>(large->value) == 30e6);
+  CHECK(std::get<double>((large + 1)->value) == doctest::Approx(1.5));
+  CHECK(std::ranges::count(facts, "large_copy", &Fact::key) == 2);
+  REQUIRE(once->wall_b.has_value());
+  CHECK(once->wall_b->ms.low == 0);
+  CHECK(once->wall_b->ms.high > 30);
+  // One buffer serves copies of one size; and of many none is the one.
+  const Analyzed again = CopyingBack(2, true);
+  CHECK(again.Find("multi_kernel", "D2H copies")->wall_b->ms.low > 20);
+  const Analyzed many = CopyingBack(6, true);
+  const Finding* all = many.Find("multi_kernel", "D2H copies");
+  REQUIRE(all != nullptr);
+  CHECK(std::ranges::find(all->patterns.front().facts, "large_copy", &Fact::key) ==
+        all->patterns.front().facts.end());
+  CHECK(all->wall_b->ms.low > 50);
+}
+
 TEST_CASE("what is in half the bits already is not halved again") {
   const Analyzed one = Analyze(Uploads(1000, false));
   const Finding* finding = one.Find("multi_kernel", "H2D copies");

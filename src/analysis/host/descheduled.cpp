@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 
 #include "analysis/host/host_names.h"
 #include "analysis/host/runtime_calls.h"
+#include "analysis/host/silent_places.h"
 #include "base/median.h"
 #include "base/run_sort.h"
 
@@ -25,11 +27,13 @@ using trace::kNoEvent;
 
 constexpr std::size_t kPiecesMin = 8;
 constexpr std::size_t kNamesMin = 5;
-constexpr double kOverUsualSelf = 30;   // a piece is that many times the usual call
-constexpr double kLongShareMax = 0.1;   // of the calls of a name
-constexpr std::uint64_t kCallsMin = 4;  // of a name, to know what is usual
-constexpr double kOfOneNameMax = 0.4;   // of the pieces: else it is that call which is slow
-constexpr double kSharePercentMin = 2;  // of the host's time: less is noise of any machine
+constexpr double kOverUsualSelf = 30;           // a piece is that many times the usual call
+constexpr double kLongShareMax = 0.1;           // of the calls of a name
+constexpr std::uint64_t kCallsMin = 4;          // of a name, to know what is usual
+constexpr std::size_t kPlaceVisitsMin = 10;     // of a place: one long visit in so many is seldom
+constexpr double kOfOneNameMax = 0.4;           // of the pieces: else it is that call which is slow
+constexpr std::int64_t kTickWidthNs = 100'000;  // instants so close are at one tick
+constexpr double kSharePercentMin = 2;          // of the host's time: less is noise of any machine
 constexpr std::int64_t kBetweenLeastNs = 1'000'000;  // or as long as those inside calls
 constexpr double kBetweenCalls = 1.5;                // times the longest piece inside a call
 constexpr std::int64_t kActiveMin = 3;               // events of other threads
@@ -58,6 +62,7 @@ class FreezeFinder {
       return {};
     out_.names = names.size();
     out_.pieces = std::move(inside);
+    AtPlaces(longest);
     BetweenCalls(longest);
     Sum();
     if (out_.share_percent < kSharePercentMin) return {};
@@ -121,14 +126,19 @@ class FreezeFinder {
   }
 
   bool IsUnusual(const SilentPiece& piece) const {
-    if (piece.ns() < kDescheduledMinNs || piece.owner == kNoEvent) return false;
-    const trace::Event& owner = events_[piece.owner];
-    if (owner.kind == EventKind::kUserAnnotation) return false;
-    const UsualCall usual = pieces_.UsualOf(owner.name);
+    if (!IsInCall(piece)) return false;
+    const UsualCall usual = pieces_.UsualOf(events_[piece.owner].name);
     if (usual.count < kCallsMin) return false;
-    if (static_cast<double>(piece.ns()) < kOverUsualSelf * usual.self_ns) return false;
-    if (trace::IsLaunchCall(owner.kind) && MayWait(events_.name(piece.owner))) return false;
-    return !ComputesHere(piece.owner) && !IsFirstCall(piece) && !OthersRun(piece);
+    return static_cast<double>(piece.ns()) >= kOverUsualSelf * usual.self_ns && !IsOtherwise(piece);
+  }
+  bool IsInCall(const SilentPiece& piece) const {
+    return piece.ns() >= kDescheduledMinNs && piece.owner != kNoEvent &&
+           events_[piece.owner].kind != EventKind::kUserAnnotation;
+  }
+  bool IsOtherwise(const SilentPiece& piece) const {
+    const bool call = trace::IsLaunchCall(events_[piece.owner].kind);
+    if (call && MayWait(events_.name(piece.owner))) return true;
+    return ComputesHere(piece.owner) || IsFirstCall(piece) || OthersRun(piece);
   }
 
   // Python alone may stand for other reasons (host_stops.h): it is no evidence, and counts where
@@ -151,6 +161,48 @@ class FreezeFinder {
              kLongShareMax * static_cast<double>(pieces_.UsualOf(name).count);
     });
     return unusual;
+  }
+
+  // Where there is evidence, what is long for its place counts as well: a call that does much by
+  // itself is no thirtieth of a piece, but what it does between two others is.
+  void AtPlaces(std::int64_t longest) {
+    std::set<std::pair<std::int64_t, std::uint32_t>> known;
+    for (const SilentPiece& piece : out_.pieces)
+      known.emplace(piece.begin_ns, piece.track);
+    std::unordered_set<StringId> asked;
+    for (const SilentPiece& piece : pieces_.pieces) {
+      if (IsInCall(piece) && !known.contains({piece.begin_ns, piece.track}))
+        asked.insert(events_[piece.owner].name);
+    }
+    if (asked.empty()) return;
+    struct Visits {
+      std::vector<std::int64_t> lengths;
+      std::vector<SilentPiece> long_ones;
+    };
+    std::map<SilentPlace, Visits> places;
+    const auto fits = [&](EventIndex e, StringId) { return asked.contains(events_[e].name); };
+    SilentPlaceWalk walk(events_, fits, [&](const SilentPiece& piece, const SilentPlace& place) {
+      Visits& visits = places[place];
+      visits.lengths.push_back(piece.ns());
+      if (IsInCall(piece)) visits.long_ones.push_back(piece);
+    });
+    for (const auto& thread : ThreadsOf(events_, tree_))
+      WalkThread(events_, tree_, thread, &walk);
+    const double most = kBetweenCalls * static_cast<double>(longest);
+    for (auto& [place, visits] : places) {
+      const auto count = static_cast<double>(visits.lengths.size());
+      if (visits.long_ones.empty() || visits.lengths.size() < kPlaceVisitsMin) continue;
+      const double least = kOverUsualSelf * static_cast<double>(LowerMedian(visits.lengths));
+      std::erase_if(visits.long_ones, [&](const SilentPiece& piece) {
+        return static_cast<double>(piece.ns()) < least;
+      });
+      if (static_cast<double>(visits.long_ones.size()) > kLongShareMax * count) continue;
+      for (const SilentPiece& piece : visits.long_ones) {
+        const bool told = known.contains({piece.begin_ns, piece.track});
+        if (!told && static_cast<double>(piece.ns()) <= most && !IsOtherwise(piece))
+          out_.pieces.push_back(piece);
+      }
+    }
   }
 
   // Of those as long as the ones inside calls are: what begins between calls is known to be no work
@@ -221,28 +273,38 @@ class FreezeFinder {
     out_.share_percent = out_.total_ms / (static_cast<double>(end - begin) / 1e6) * 100;
   }
 
-  // Most instants that lie within kWidth of each other modulo a period of the usual kernel clocks
-  // (1000, 250, 100 Hz). The logarithm of the chance for so many is that of a Poisson tail; it has
-  // to be below one in a thousand for any of the windows looked at.
+  // Begins and ends of pieces. One that follows another at once, as a piece that begins where one
+  // ended does, is no evidence of its own.
+  std::vector<std::int64_t> Instants() const {
+    std::vector<std::int64_t> all, apart;
+    for (const SilentPiece& piece : out_.pieces)
+      all.insert(all.end(), {piece.begin_ns, piece.end_ns});
+    std::sort(all.begin(), all.end());
+    for (const std::int64_t at : all)
+      if (apart.empty() || at - apart.back() > kTickWidthNs) apart.push_back(at);
+    return apart;
+  }
+
+  // Most instants that lie within kTickWidthNs of each other modulo a period of the usual kernel
+  // clocks (1000, 250, 100 Hz). The logarithm of the chance for so many is that of a Poisson tail;
+  // it has to be below one in a thousand for any of the windows looked at.
   std::optional<SchedulerTick> Tick() const {
-    constexpr std::int64_t kWidth = 100'000;
+    const std::vector<std::int64_t> instants = Instants();
     std::optional<SchedulerTick> best;
     double best_surprise = std::log(1000.0);
     for (const std::int64_t period : {1'000'000, 4'000'000, 10'000'000}) {
       std::vector<std::int64_t> phases;
-      for (const SilentPiece& piece : out_.pieces) {
-        for (const std::int64_t at : {piece.begin_ns, piece.end_ns})
-          phases.push_back(((at % period) + period) % period);
-      }
+      for (const std::int64_t at : instants)
+        phases.push_back(((at % period) + period) % period);
       std::sort(phases.begin(), phases.end());
       const std::size_t n = phases.size();
       for (std::size_t i = 0; i < n; ++i)  // windows may reach over the end of the period
         phases.push_back(phases[i] + period);
       const auto all = static_cast<double>(n);
-      const double expected = all * static_cast<double>(kWidth) / static_cast<double>(period);
+      const double expected = all * static_cast<double>(kTickWidthNs) / static_cast<double>(period);
       std::size_t end = 0;
       for (std::size_t i = 0; i < n; ++i) {
-        while (end < phases.size() && phases[end] <= phases[i] + kWidth)
+        while (end < phases.size() && phases[end] <= phases[i] + kTickWidthNs)
           ++end;
         const auto count = static_cast<double>(std::min(end - i, n));
         if (count <= expected) continue;
@@ -252,7 +314,7 @@ class FreezeFinder {
         best_surprise = surprise;
         const std::int64_t middle = phases[i + (end - i) / 2] % period;
         best = {static_cast<double>(period) / 1e6, static_cast<double>(middle) / 1e6,
-                count / all * 100};
+                static_cast<std::uint64_t>(count), n, expected};
       }
     }
     return best;

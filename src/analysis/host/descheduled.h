@@ -24,8 +24,11 @@ namespace jarvis::analysis {
 // machine have the same.
 struct SchedulerTick {
   double period_ms = 0;
-  double phase_ms = 0;       // of the trace's clock
-  double share_percent = 0;  // of begins and ends that lie within 0.1 ms
+  double phase_ms = 0;  // of the trace's clock
+  // Begins and ends that lie within 0.1 ms of each other modulo the period, of how many; those that
+  // chance would put there.
+  std::uint64_t count = 0, instants = 0;
+  double by_chance = 0;
 };
 
 struct Descheduled {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "analysis/host/host_names.h"
-#include "analysis/host/host_walk.h"
+#include "analysis/host/silent_places.h"
 #include "base/median.h"
 #include "trace/by_name.h"
 
@@ -30,60 +30,10 @@ constexpr std::size_t kReleasedMin = 4;   // stops that end with a function of a
 constexpr double kReleasedOff = 0.05;     // of the stop, between the two ends
 constexpr std::int64_t kMarkLeastNs = 5'000'000;  // of a stop outside of Python functions
 constexpr std::size_t kMarkStopsMin = 3;          // such stops
-constexpr StringId kNoName = static_cast<StringId>(-1);
 
 bool IsBuiltin(std::string_view name) {
   return name.starts_with("<built-in ");
 }
-
-struct Place {
-  StringId function, before, after;
-  auto operator<=>(const Place&) const = default;
-};
-
-// Tells `take` of each silent stretch of Python code, with its place.
-template <typename Take>
-class StretchWalk {
- public:
-  StretchWalk(const trace::EventStore& events, trace::ByName<bool>* builtin, HostNames* names,
-              Take take)
-      : events_(events), builtin_(*builtin), names_(*names), take_(std::move(take)) {}
-
-  void Open(EventIndex e, std::int64_t) {
-    Tell(events_[e].name);
-    before_ = kNoName;
-  }
-  void Close(EventIndex e, std::int64_t) {
-    Tell(kNoName);
-    before_ = events_[e].name;
-  }
-  void Piece(EventIndex innermost, std::int64_t start, std::int64_t end) {
-    if (events_[innermost].kind != EventKind::kPythonFunction && !IsMark(innermost)) return;
-    // What a builtin does before it calls something is its work.
-    if (before_ == kNoName && builtin_.Of(innermost)) return;
-    stretch_ = {innermost, kNoEvent, events_[innermost].track, start, end};
-    waiting_ = true;
-  }
-
- private:
-  // A mark of the program. A loader's is long when it has to wait.
-  bool IsMark(EventIndex e) {
-    const bool mark = events_[e].kind == EventKind::kUserAnnotation || names_.Of(e).range;
-    return mark && !names_.Of(e).loader;
-  }
-  void Tell(StringId after) {
-    if (waiting_) take_(stretch_, Place{events_[stretch_.owner].name, before_, after});
-    waiting_ = false;
-  }
-
-  const trace::EventStore& events_;
-  trace::ByName<bool>& builtin_;
-  HostNames& names_;
-  Take take_;
-  StringId before_ = kNoName;
-  HostStop stretch_;
-  bool waiting_ = false;
-};
 
 class StopFinder {
  public:
@@ -100,17 +50,17 @@ class StopFinder {
     }
     std::vector<bool> asked(events_.strings.size(), false);
     bool any = false;
-    Walk([&](const HostStop& stretch, const Place& place) {
-      if (stretch.ns() >= LeastOf(stretch)) any = asked[place.function] = true;
+    Walk([&](const HostStop& stretch, const SilentPlace& place) {
+      if (stretch.ns() >= LeastOf(stretch)) any = asked[place.owner] = true;
     });
     if (!any) return {};
     struct Visits {
       std::vector<std::int64_t> lengths;
       std::vector<HostStop> candidates;
     };
-    std::map<Place, Visits> places;
-    Walk([&](const HostStop& stretch, const Place& place) {
-      if (!asked[place.function]) return;
+    std::map<SilentPlace, Visits> places;
+    Walk([&](const HostStop& stretch, const SilentPlace& place) {
+      if (!asked[place.owner]) return;
       Visits& visits = places[place];
       visits.lengths.push_back(stretch.ns());
       if (stretch.ns() >= LeastOf(stretch)) visits.candidates.push_back(stretch);
@@ -176,10 +126,25 @@ class StopFinder {
     });
   }
 
+  // A mark of the program. A loader's is long when it has to wait.
+  bool IsMark(EventIndex e) {
+    const bool mark = events_[e].kind == EventKind::kUserAnnotation || names_.Of(e).range;
+    return mark && !names_.Of(e).loader;
+  }
+
+  // Tells `take` of each silent stretch of Python code, with its place.
   template <typename Take>
   void Walk(const Take& take) {
+    const auto fits = [this](EventIndex e, StringId before) {
+      if (events_[e].kind != EventKind::kPythonFunction && !IsMark(e)) return false;
+      // What a builtin does before it calls something is its work.
+      return before != kNoPlaceName || !builtin_.Of(e);
+    };
+    const auto tell = [&](const SilentPiece& piece, const SilentPlace& place) {
+      take(HostStop{piece.owner, kNoEvent, piece.track, piece.begin_ns, piece.end_ns}, place);
+    };
     for (const auto& thread : launching_) {
-      StretchWalk walk(events_, &builtin_, &names_, take);
+      SilentPlaceWalk walk(events_, fits, tell);
       WalkThread(events_, tree_, thread, &walk);
     }
   }

@@ -24,6 +24,11 @@ std::optional<std::int64_t> OnlyNumber(std::string_view text) {
   return ParseInt(Trim(text.substr(open + 1, close - open - 1)));
 }
 
+// What aiter calls where its table of tuned GEMMs has no entry.
+bool IsFallbackOfAiter(std::string_view frame) {
+  return frame.find("tuned_gemm.py(") != frame.npos && frame.ends_with("): torch_gemm");
+}
+
 }  // namespace
 
 double FilledPart(const Calls& calls, double m, double n, double batch) {
@@ -166,6 +171,16 @@ double CauseContext::BestAligned(const Operation& operation) const {
   return found == best_aligned_.end() ? 0 : found->second;
 }
 
+// Below the function that aiter calls where its table of tuned GEMMs has no entry.
+bool CauseContext::IsUntuned(const Operation& operation) const {
+  const tree::CallTree& tree = calls_.trace.tree();
+  if (operation.gpu.empty()) return false;
+  for (trace::EventIndex e = operation.gpu.front(); e != trace::kNoEvent; e = tree.parent(e)) {
+    if (IsFallbackOfAiter(calls_.events().name(e))) return true;
+  }
+  return false;
+}
+
 // Of another framework than PyTorch: what its row of the action says.
 CauseContext::TunedBy CauseContext::TuningElsewhere() const {
   for (const Advice advice : {Advice::kSearchTiles, Advice::kMaxAutotune}) {
@@ -183,11 +198,18 @@ CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
   const bool tensile =
       !operation.kernels.empty() && operation.kernels.front().name.starts_with("Cijk_");
   if (operation.name.starts_with("aiter::") && tensile) {
-    return {
-        "Add the slow GEMM sizes to aiter's table of tuned GEMMs with its gradlib tuner, "
-        "AITER_CONFIG_GEMM_BF16. The table seems to have no entry for them, as the kernel is "
-        "hipBLASLt's; or tune that with PYTORCH_TUNABLEOP_ENABLED=1 in a warm-up run",
-        {"tuned_gemm_table"}};
+    // A tuned entry may choose hipBLASLt as well: only the frame of the fallback tells that there
+    // is none.
+    const std::string_view entry =
+        IsUntuned(operation)
+            ? "The table has no entry for them, as aiter calls its fallback `torch_gemm`"
+            : "The table may have no entry for them";
+    return {fmt::format(
+                "Add the slow GEMM sizes to aiter's table of tuned GEMMs with its gradlib tuner, "
+                "AITER_CONFIG_GEMM_BF16. {}; or tune hipBLASLt with PYTORCH_TUNABLEOP_ENABLED=1 in "
+                "a warm-up run",
+                entry),
+            {"tuned_gemm_table"}};
   }
   // No compiler chooses the kernel of a library's own op.
   const bool own = !operation.name.starts_with("aten::");

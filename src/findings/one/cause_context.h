@@ -71,6 +71,7 @@ class CauseContext {
 
  private:
   TunedBy TuningElsewhere() const;
+  bool IsUntuned(const Operation& operation) const;
   void LookAtEvents();
   void LookAtOperations(const std::vector<CategoryAnalysis>& categories);
   bool AddExpertWeights(const std::vector<Shape>& shapes);  // whether there are any

@@ -39,11 +39,6 @@ Fact CauseCount(std::string key, double value) {
   return {std::move(key), static_cast<std::int64_t>(value), {}};
 }
 
-// The part of the time that goes away if a rate becomes `target`.
-double SavedPart(double now, double target) {
-  return target > now && target > 0 ? 1 - now / target : 0;
-}
-
 std::string ShapeText(const Shape& shape) {
   std::string text;
   for (const std::int64_t size : shape)
@@ -453,14 +448,12 @@ class CauseFinder {
                          "`torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION)`")};
     if (causal) facts.push_back(NumberFact("causal_ms", o->gpu_us / 2000, "ms"));
     Set(o, Pattern::kSlowAttentionKernel, o->library, std::move(facts));
-    const Target target{
-        {SavedPart(now, 0.75 * goal), SavedPart(now, 0.9 * goal), SavedPart(now, goal)},
-        fmt::format("{:.0f} TFLOPS/s", goal),
-        std::string(rate->source)};
+    Target target{SavedAtPublished(*rate, *head, now, goal, out_),
+                  fmt::format("{:.0f} TFLOPS/s", goal), std::string(rate->source)};
+    // One library's kernels by both ways, and a build without them ignores the switch.
+    if (amd) target.saved_part.low = 0;
     o->cause->a = target;
     o->cause->b = target;
-    // A switch that a build without these kernels ignores.
-    if (amd) o->cause->b->saved_part.low = 0;
     return true;
   }
 

@@ -453,6 +453,10 @@ class FindingMaker {
 
 }  // namespace
 
+double SavedPart(double now, double target) {
+  return target > now && target > 0 ? 1 - now / target : 0;
+}
+
 Range Scaled(const Range& range, double by) {
   return {range.low * by, range.mid * by, range.high * by};
 }

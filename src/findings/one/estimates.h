@@ -36,6 +36,9 @@ Range SavedPartOf(const Target& target, const Operation& operation);
 // What a target saves of an operation, in ms: at most what ran alone.
 Range TargetSavings(const Target& target, const Operation& operation);
 
+// The part of the time that goes away if a rate becomes `target`.
+double SavedPart(double now, double target);
+
 // A share of the window, and low, middle and high of a saving.
 Range Scaled(const Range& range, double by);
 Range SavingsOf(double upper_ms);  // limits::kImpactLow... of it

@@ -86,10 +86,11 @@ struct HostCause {
   double until_ms = 0;        // ... and when the last of it ends, from that start
   std::string within;         // of a section: the function that holds it; may be empty
   std::string work;           // ... what most of it is part of, which may last longer; may be empty
+  double work_ms = 0;         // ... how long that takes of it; 0: unknown
   bool once = false;          // most of it is in no steady step
   bool ramp = false;          // launches come late at the start of a step only
   bool ahead = false;         // launches come late although the host is ahead as a rule
-  bool unsure = false;  // of late launches: sizes that differ or waits have to go before a graph
+  bool unsure = false;  // sizes or waits have to go before a graph; or nothing tells what goes
   // Of such: the stretch of the only step that holds most of its gaps, and when a second thread
   // begins to launch, which runs backward; 0: several steps, or no such thread.
   double gaps_from_ms = 0, gaps_to_ms = 0;

@@ -34,6 +34,8 @@ constexpr double kTransformsLeft = 0.03;
 constexpr double kOnDeviceLeft = 0.15;
 // Of loading, what the main process keeps: taking a batch over from the worker that made it.
 constexpr double kHandOverLeft = 0.03;
+// Of a section: less in one work leaves room for others.
+constexpr double kNearlyAllOfIt = 0.9;
 // Of what host time per parameter leaves when all parameters are updated together.
 constexpr double kTogetherPart = 0.1;
 
@@ -79,6 +81,9 @@ class HostFindingMaker {
              &e_.first_calls.intervals, &e_.descheduled.intervals, &stops_.intervals})
       excused.insert(excused.end(), more->begin(), more->end());
     excused_ = Union(std::move(excused));
+    stopped_ = e_.descheduled.intervals;
+    stopped_.insert(stopped_.end(), stops_.intervals.begin(), stops_.intervals.end());
+    stopped_ = Union(std::move(stopped_));
     ledger_ = MakeIdleLedger(
         {e_.trace, e_.host, e_.frames, e_.scope, sections_, e_.sections.not_idle, excused_});
   }
@@ -200,11 +205,7 @@ class HostFindingMaker {
       for (const SectionWork& work : group.work)
         section.names.push_back(work.name);
       std::vector<Advice> advice = AdviceForHostSection(e_.context, section);
-      // Work on all that was collected so far, again in each round.
-      if (group.growth_ms > 0 && !group.loading) {
-        advice = {Advice::kJoinOnce, Advice::kFindHostWork};
-        cause.left_ms = (1 - group.growth_ms / group.total_ms) * cause.idle_ms;
-      }
+      if (group.growth && !group.loading) advice = AdviceForGrowth(group, &cause);
       if (group.sleeps) advice = {Advice::kEndSleep, Advice::kFindHostWork};
       if (IsEndOfRun(group))
         std::replace(advice.begin(), advice.end(), Advice::kOverlapHostWork,
@@ -222,36 +223,11 @@ class HostFindingMaker {
       if (to_device) cause.left_ms += kOnDeviceLeft * cause.idle_ms;
       // What nobody can act on is told of only where it is much of the step.
       const bool much = cause.idle_ms >= limits::kSectionAlone / 100 * e_.base_ms;
-      if ((advice.empty() && !much) || IsFirstOfMany(group)) continue;
+      if ((advice.empty() && !much) || IsFirstOfMany(e_.trace.events(), group)) continue;
       AddSection(std::move(advice), std::move(cause));
       SayWhatAndWhen(&group, &out_.back());
       if (group.loading) SayTransforms(&out_.back());
     }
-  }
-
-  // One long call of a function that is called again and again: code is loaded, tables are made.
-  bool IsFirstOfMany(const SectionGroup& group) const {
-    constexpr std::uint64_t kMany = 8;  // calls for one that is long
-    if (group.loading || group.stretches.size() > 1 || group.work.empty()) return false;
-    const SectionWork& leading = group.work.front();
-    if (2 * leading.ms < group.total_ms) return false;
-    const trace::EventStore& events = e_.trace.events();
-    // One function may have several names, each with an address.
-    std::vector<bool> named(events.strings.size());
-    for (StringId id = 0; id < named.size(); ++id)
-      named[id] = WithoutAddress(events.strings[id]) == leading.name;
-    std::uint64_t calls = 0;
-    std::int64_t others = 0;
-    for (trace::EventIndex e = 0; e < events.size(); ++e) {
-      if (!tree::IsHost(events[e].kind) || !named[events[e].name]) continue;
-      ++calls;
-      const std::int64_t at = events[e].ts_ns;
-      const Interval<std::int64_t>& own = group.stretches.front();
-      if (at > own.end || events[e].end_ns() < own.start) others += events[e].dur_ns;
-    }
-    // The usual call is much shorter.
-    return calls >= kMany * leading.count &&
-           4 * MillisOf(others) < leading.ms * static_cast<double>(calls - leading.count);
   }
 
   // Workers take all of the loader's time away, that which the GPU's queue covers, too: a host that
@@ -280,6 +256,15 @@ class HostFindingMaker {
     return Subtract(e_.scope.Of(work.spans), excused_);
   }
 
+  // What a function calls may be a section of its own.
+  IntervalSet<std::int64_t> OthersThan(const SectionGroup& group) const {
+    IntervalSet<std::int64_t> others;
+    for (const SectionGroup* one : sections_) {
+      if (one != &group) others.insert(others.end(), one->stretches.begin(), one->stretches.end());
+    }
+    return Union(std::move(others));
+  }
+
   // The work that most of a section is.
   void TakeAlong(const SectionGroup& group, HostCause* cause) {
     for (HostOnlyWork& work : works_) {
@@ -288,8 +273,12 @@ class HostFindingMaker {
       IntervalSet<std::int64_t> all = SteadySpans(work);
       const auto own = e_.scope.Of(group.stretches);
       all.insert(all.end(), own.begin(), own.end());
-      if (!MoveAll(Union(std::move(all)), cause)) return;
+      if (!MoveAll(Subtract(Union(std::move(all)), OthersThan(group)), cause)) return;
       cause->work = work.name;
+      cause->work_ms = MillisOf(Length(shared));
+      // What the host does beside it may stay.
+      if (cause->work_ms < kNearlyAllOfIt * group.total_ms)
+        cause->least = {analysis::ScaleHost{StretchesOf(shared), 0}};
       work.spans.clear();
       return;
     }
@@ -440,7 +429,8 @@ class HostFindingMaker {
     if (!Matters(idle)) return;
     // The host is late here for all that it did before: what it saves is not bound by this idle.
     cause.idle_ms = std::min(cause.total_ms, ledger_.total_ms);
-    cause.changes = {analysis::ScaleHost{StretchesOf(Union(std::move(spans))), kTogetherPart}};
+    cause.changes = {analysis::ScaleHost{StretchesOf(Subtract(Union(std::move(spans)), stopped_)),
+                                         kTogetherPart}};
     Add("optimizer_launches", Pattern::kLaunchBound,
         {e_.context.before_torch2 ? Advice::kLegacyOptimizer : Advice::kFusedOptimizer},
         std::move(cause));
@@ -500,7 +490,8 @@ class HostFindingMaker {
       LocateGaps(e_.trace, e_.frames, Union(std::move(gaps)), e_.context.training, &cause);
     spans = Union(std::move(spans));
     cause.python = FindIdlePython(e_.trace, spans, kIdlePythonShare / 100 * e_.base_ms);
-    cause.changes = LaunchedAsGraphs(spans);
+    // No graph ends what stops the host from outside: it has a finding of its own.
+    cause.changes = LaunchedAsGraphs(Subtract(spans, stopped_));
     const LaunchFit fit = LaunchFitOf(e_.trace, e_.host, e_.frames);
     const CaptureText capture =
         CaptureWords(e_.trace, e_.host, e_.frames, e_.scope, e_.context, fit.sizes);
@@ -584,6 +575,7 @@ class HostFindingMaker {
   StopFindings stops_;
   std::vector<const SectionGroup*> sections_;  // that matter, and that nothing else explains
   IntervalSet<std::int64_t> excused_;          // profiler, first calls, stops, no CPU: host time
+  IntervalSet<std::int64_t> stopped_;          // of these, the stops and those without CPU
   IdleLedger ledger_;
   std::vector<HostOnlyWork> works_;  // less those that a finding takes along
   bool lead_told_ = false;           // with the waits that cost it

@@ -147,9 +147,8 @@ class LedgerMaker {
     const double ms = MsOfPieces(left);
     out_.phases[PhaseAt(at)].excused_ms += static_cast<double>(gap.end - gap.start) / 1e6 - ms;
     if (ms <= 0) return;
-    if (const auto section = SectionOf(gap)) {
+    if (AddToSections(gap, left)) {
       out_.total_ms += ms;
-      out_.section_ms[*section] += ms;
       return;
     }
     if (launch == trace::kNoEvent) return;  // before the first launch that is known, or at the end
@@ -193,11 +192,19 @@ class LedgerMaker {
                     [&](EventIndex wait) { return events_[wait].track == events_[launch].track; });
   }
 
-  std::optional<std::size_t> SectionOf(const TimePiece& gap) const {
+  // Parts of one gap may be of several sections.
+  bool AddToSections(const TimePiece& gap, const TimePieces& left) {
+    bool told = false;
     for (std::size_t i = 0; i < in_.sections.size(); ++i) {
-      if (Contains(in_.sections[i]->stretches, gap.start)) return i;
+      const TimePieces& own = in_.sections[i]->stretches;
+      auto at = std::partition_point(own.begin(), own.end(),
+                                     [&](const TimePiece& one) { return one.end <= gap.start; });
+      for (; at != own.end() && at->start < gap.end; ++at) {
+        out_.section_ms[i] += MsOfPieces(Intersect({*at}, left));
+        told = true;
+      }
     }
-    return std::nullopt;
+    return told;
   }
 
   std::size_t PhaseAt(std::int64_t host_ns) const {

@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -24,6 +24,7 @@ using Stretch = Interval<std::int64_t>;
 
 constexpr std::int64_t kSectionMinNs = 500'000;
 constexpr std::int64_t kSectionsPerSpan = 500;  // at most about so many: 0.2 % each
+constexpr std::int64_t kPartOfGap = 10;         // one in so many: less is no part of its own
 
 // "a/b.py(12): items": the function and the line that it was entered at.
 struct EnteredFrame {
@@ -92,10 +93,11 @@ class SectionFinder {
 
   void FindSections(Stretch span) {
     least_ms_ = Ms(std::max(kSectionMinNs, (span.end - span.start) / kSectionsPerSpan));
+    const IntervalSet<std::int64_t> loaders = LoaderTime();
     std::int64_t from = span.start;
     for (std::size_t i = 0; i <= busy_.size(); ++i) {
       const std::int64_t to = i < busy_.size() ? busy_[i].start : span.end;
-      if (to - from >= kSectionMinNs) sections_.push_back({{from, to}, Before(from), After(to)});
+      if (to - from >= kSectionMinNs) AddSections({from, to}, loaders);
       if (i < busy_.size()) from = std::max(from, busy_[i].end);
     }
     self_.resize(sections_.size());
@@ -106,6 +108,36 @@ class SectionFinder {
     loading_.resize(sections_.size());
     within_.resize(sections_.size());
     nexts_.resize(sections_.size());
+  }
+
+  // A loader's time and a good part of a gap beside it are two works, each as long as it is.
+  void AddSections(const Stretch& gap, const IntervalSet<std::int64_t>& loaders) {
+    const std::int64_t least = std::max(kSectionMinNs, (gap.end - gap.start) / kPartOfGap);
+    std::int64_t from = gap.start;
+    const auto add = [&](std::int64_t to) {
+      sections_.push_back({{from, to}, Before(gap.start), After(gap.end)});
+      from = to;
+    };
+    const auto cut = [&](std::int64_t at) {
+      if (at - from >= least && gap.end - at >= least) add(at);
+    };
+    for (const Stretch& loader : Intersect({gap}, loaders)) {
+      if (loader.end - loader.start < least) continue;
+      cut(loader.start);
+      cut(loader.end);
+    }
+    add(gap.end);
+  }
+
+  // Of the threads that are looked at.
+  IntervalSet<std::int64_t> LoaderTime() {
+    IntervalSet<std::int64_t> all;
+    for (const auto& thread : Threads()) {
+      for (const EventIndex e : thread) {
+        if (names_.Of(e).loader) all.push_back({events_[e].ts_ns, events_[e].end_ns()});
+      }
+    }
+    return Union(std::move(all));
   }
 
   std::string OpOf(EventIndex gpu) const {
@@ -252,15 +284,23 @@ class SectionFinder {
            });
   }
 
-  void MeasureWork() {
+  // Those that launch, and loaders.
+  std::vector<std::span<const EventIndex>> Threads() const {
     std::vector<bool> looked_at(events_.tracks.size(), false);
     for (const analysis::WorkingThread& thread : host_.threads.threads) {
       const bool waits = thread.role == analysis::ThreadRole::kMonitor ||
                          thread.role == analysis::ThreadRole::kWorker;
       if (!waits && thread.track < looked_at.size()) looked_at[thread.track] = true;
     }
-    for (const auto& thread : analysis::ThreadsOf(events_, tree_)) {
-      if (thread.empty() || !looked_at[events_[thread.front()].track]) continue;
+    std::vector<std::span<const EventIndex>> threads = analysis::ThreadsOf(events_, tree_);
+    std::erase_if(threads, [&](const auto& thread) {
+      return thread.empty() || !looked_at[events_[thread.front()].track];
+    });
+    return threads;
+  }
+
+  void MeasureWork() {
+    for (const auto& thread : Threads()) {
       PieceAdder adder{*this};
       analysis::WalkThread(events_, tree_, thread, &adder);
     }
@@ -305,28 +345,6 @@ class SectionFinder {
     for (const auto& [name, self] : self_[section])
       most = std::max(most, {self.first, WithoutAddress(events_.strings[name])});
     return parts * most.first >= time.end - time.start ? most.second : std::string();
-  }
-
-  // What later stretches take beyond the first third of them, in the order of time, where they
-  // grow: their last third is twice as long, and of two stretches the later one is mostly the
-  // longer (Kendall's rank correlation). Else 0.
-  static double GrowthMs(const std::vector<double>& lengths) {
-    constexpr std::size_t kFewest = 8, kMost = 512;
-    constexpr double kTwice = 2, kCorrelated = 0.6;
-    const std::size_t n = lengths.size(), third = n / 3;
-    if (n < kFewest || n > kMost) return 0;
-    const double all = std::accumulate(lengths.begin(), lengths.end(), 0.0);
-    const auto part = static_cast<std::ptrdiff_t>(third);
-    const double first = std::accumulate(lengths.begin(), lengths.begin() + part, 0.0);
-    const double last = std::accumulate(lengths.end() - part, lengths.end(), 0.0);
-    if (last < kTwice * first) return 0;
-    std::int64_t rising = 0;
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t k = i + 1; k < n; ++k)
-        rising += lengths[k] > lengths[i] ? 1 : lengths[k] < lengths[i] ? -1 : 0;
-    const double pairs = static_cast<double>(n * (n - 1)) / 2;
-    if (static_cast<double>(rising) < kCorrelated * pairs) return 0;
-    return std::max(0.0, all - static_cast<double>(n) * first / static_cast<double>(third));
   }
 
   // Nothing recorded, several times, equally long within one percent, and of a round length: what a
@@ -380,7 +398,7 @@ class SectionFinder {
         sum.second += self.second;
       }
     }
-    group.growth_ms = GrowthMs(lengths);
+    group.growth = FindGrowth(events_, group.stretches);
     group.after_copy_back = 2 * back > sections.size();
     group.before_copy_in = 2 * in > sections.size();
     group.loading = 2 * Ms(loading) > group.total_ms;

@@ -16,6 +16,7 @@
 
 #include "analysis/host/host_summary.h"
 #include "base/interval.h"
+#include "findings/one/growing_rounds.h"
 #include "session/loaded_trace.h"
 
 namespace jarvis::findings {
@@ -46,10 +47,10 @@ struct SectionGroup {
   bool generated = false;
   double nothing_ms = 0;   // no event was recorded on these threads
   double profiler_ms = 0;  // inside the profiler's own functions
-  double growth_ms = 0;    // what later ones take beyond the first, where they grow; else 0
   bool sleeps = false;     // equally long stretches of a round length, with nothing recorded
   double waiting_ms = 0;   // inside calls that wait for the GPU, as they return
   double dispatch_ms = 0;  // inside a module's call or an op that launches GPU work
+  std::optional<GrowingRounds> growth;  // later ones are longer; absent: they are not
 };
 inline constexpr std::size_t kSectionWorkMax = 4;
 

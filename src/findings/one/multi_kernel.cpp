@@ -171,6 +171,7 @@ class MultiKernel {
   void Copies() {
     std::map<CopyDirection, CopyGroup> groups;
     std::map<CopyDirection, double> timed_us;  // of copies that recorded their bytes
+    std::map<CopyDirection, std::vector<CopyGroup::Large>> each;
     const std::unordered_set<std::uint32_t> computing = ComputingStreams();
     struct Site {
       CopySite site;
@@ -195,6 +196,7 @@ class MultiKernel {
           group.made_us += us;
       }
       const auto bytes = BytesOf(e);
+      each[direction].push_back({us, bytes.value_or(0), false});
       if (bytes) {
         group.bytes = group.bytes.value_or(0) + *bytes;
         timed_us[direction] += us;
@@ -227,6 +229,7 @@ class MultiKernel {
                           ? pageable || group.percent_of_total.value_or(0) > limits::kCopyShare ||
                                 static_cast<double>(group.count) > limits::kCopyCount
                           : direction == CopyDirection::kOnDevice && exposed > limits::kCopyShare;
+      group.large = LargeOf(std::move(each[direction]), group.total_us);
       out_.copies.push_back(std::move(group));
     }
     for (auto& [key, place] : sites) {
@@ -236,6 +239,25 @@ class MultiKernel {
     std::stable_sort(out_.copy_sites.begin(), out_.copy_sites.end(),
                      [](const auto& a, const auto& b) { return a.total_us > b.total_us; });
     if (out_.copy_sites.size() > kSitesMax) out_.copy_sites.resize(kSitesMax);
+  }
+
+  static std::vector<CopyGroup::Large> LargeOf(std::vector<CopyGroup::Large> all, double total_us) {
+    constexpr std::size_t kFew = 3;
+    constexpr double kNearlyAll = 0.9;
+    std::map<double, std::size_t> sizes;
+    for (const CopyGroup::Large& one : all)
+      ++sizes[one.bytes];
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& a, const auto& b) { return a.us > b.us; });
+    double us = 0;
+    for (std::size_t i = 0; i < std::min(kFew, all.size()); ++i) {
+      all[i].once = all[i].bytes > 0 && sizes[all[i].bytes] == 1;
+      us += all[i].us;
+      if (us <= kNearlyAll * total_us) continue;
+      all.resize(i + 1);
+      return all;
+    }
+    return {};
   }
 
   // Whether the host waited for the copy: a synchronous call, or a synchronisation in its op.

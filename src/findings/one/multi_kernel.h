@@ -1,6 +1,7 @@
 // What stands beside computing: communication, copies, and how much of either computing hides.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -40,6 +41,17 @@ struct CopyGroup {
   // Most of the time is theirs: pinned memory is a way out.
   bool mostly_pageable() const { return 2 * pageable_us > total_us; }
   bool flagged = false;  // limits::kCopyShare, limits::kCopyCount (D2H and H2D)
+  // At most three that take over 90 % of the time, the longest first; empty: more do.
+  struct Large {
+    double us = 0;
+    double bytes = 0;   // 0: not recorded
+    bool once = false;  // no other copy of the group has as many bytes
+  };
+  std::vector<Large> large;
+  // What takes the time is copied once: a pinned buffer for it takes about as long to allocate.
+  bool happens_once() const {
+    return !large.empty() && std::ranges::all_of(large, [](const Large& one) { return one.once; });
+  }
 };
 
 // Where copies come from: an op at a place in the code.

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "findings/one/category_analysis.h"
 #include "perf/platform.h"
 
 namespace jarvis::findings {
@@ -18,6 +19,7 @@ struct PublishedAttention {
   std::string_view kernels;   // whose: "FlashAttention-3"
   std::string_view source;    // with the year
   std::string_view library;   // as LibraryOfKernel names them; those kernels are the reference
+  bool measured = false;      // at just this head size on this chip, not at a larger or smaller one
 };
 std::span<const PublishedAttention> PublishedAttentionRates();
 
@@ -27,5 +29,11 @@ std::string FlashAttentionCall(const PublishedAttention& rate);
 
 // The rate for a device and head size; null: none is published.
 const PublishedAttention* PublishedAttentionFor(const perf::Platform& platform, double head_size);
+
+// The part of the time of a kernel at `now` TFLOPS/s that goes at 75 %, 90 % and all of `goal`, the
+// rate for its direction. The least is 0 where that is over 1.6 times as fast, no attention of this
+// trace is, and nobody measured it at this head size.
+Range SavedAtPublished(const PublishedAttention& rate, double head_size, double now, double goal,
+                       std::span<const CategoryAnalysis> categories);
 
 }  // namespace jarvis::findings

@@ -342,8 +342,12 @@ class TimeQualities {
         Of(found.total_ms), Of(found.share_percent), found.pieces.size(), Of(found.shortest_ms),
         Of(found.longest_ms), fmt::join(some, ", "));
     if (found.tick) {
-      text += fmt::format("; {}% of the pauses end on a multiple of {} ms, a scheduler tick",
-                          Of(found.tick->share_percent), Of(found.tick->period_ms));
+      text += fmt::format(
+          "; {} of their {} begins and ends fall on one tick of {} ms, as a scheduler's do "
+          "(chance: "
+          "{:.1f})",
+          found.tick->count, found.tick->instants, Of(found.tick->period_ms),
+          found.tick->by_chance);
     }
     Quality& q = Add("descheduled_host", Severity::kWarning, text + ".");
     q.count = found.pieces.size();

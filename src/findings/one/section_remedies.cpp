@@ -13,6 +13,16 @@
 
 namespace jarvis::findings {
 
+std::vector<Advice> AdviceForGrowth(const SectionGroup& group, HostCause* cause) {
+  const GrowthCause why = group.growth->cause;
+  cause->unsure = why != GrowthCause::kCollected;
+  if (why == GrowthCause::kNewResults) return {Advice::kNewResults, Advice::kFindHostWork};
+  // The first rounds' work on what is new stays.
+  cause->left_ms = (1 - group.growth->growth_ms / group.total_ms) * cause->idle_ms;
+  return {why == GrowthCause::kCollected ? Advice::kJoinOnce : Advice::kGrowingRounds,
+          Advice::kFindHostWork};
+}
+
 // Waits that come in cycles show how many workers take turns; without the waits a step would ask
 // for as many more.
 void SayWorkers(const HostEvidence& evidence, Finding* finding) {
@@ -36,6 +46,12 @@ void SayWorkers(const HostEvidence& evidence, Finding* finding) {
 // Work on what goes to the GPU, or on what came from it.
 void SayWhatAndWhen(const SectionGroup* group, Finding* finding) {
   for (Remedy& remedy : finding->path_a) {
+    if (remedy.advice == Advice::kNewResults && group != nullptr && group->growth) {
+      const GrowingRounds& growth = *group->growth;
+      remedy.facts.push_back({"fewest", growth.fewest_rows, {}});
+      remedy.facts.push_back({"most", growth.most_rows, {}});
+      remedy.facts.push_back({"join", growth.join, {}});
+    }
     if (remedy.advice != Advice::kHostOpsToDevice) continue;
     remedy.facts.push_back({"ops", HostOpsNamed(finding->host->places), "words"});
     if (group == nullptr) continue;
@@ -63,6 +79,29 @@ void SayTransforms(Finding* finding) {
     if (remedy.advice == Advice::kLoaderWorkers || remedy.advice == Advice::kPrefetchData)
       remedy.facts.push_back({"transforms", words, "words"});
   }
+}
+
+bool IsFirstOfMany(const trace::EventStore& events, const SectionGroup& group) {
+  constexpr std::uint64_t kMany = 8;  // calls for one that is long
+  if (group.loading || group.stretches.size() > 1 || group.work.empty()) return false;
+  const SectionWork& leading = group.work.front();
+  if (2 * leading.ms < group.total_ms) return false;
+  // One function may have several names, each with an address.
+  std::vector<bool> named(events.strings.size());
+  for (StringId id = 0; id < named.size(); ++id)
+    named[id] = WithoutAddress(events.strings[id]) == leading.name;
+  std::uint64_t calls = 0;
+  std::int64_t others = 0;
+  for (trace::EventIndex e = 0; e < events.size(); ++e) {
+    if (!tree::IsHost(events[e].kind) || !named[events[e].name]) continue;
+    ++calls;
+    const std::int64_t at = events[e].ts_ns;
+    const Interval<std::int64_t>& own = group.stretches.front();
+    if (at > own.end || events[e].end_ns() < own.start) others += events[e].dur_ns;
+  }
+  // The usual call is much shorter.
+  return calls >= kMany * leading.count &&
+         4 * MillisOf(others) < leading.ms * static_cast<double>(calls - leading.count);
 }
 
 }  // namespace jarvis::findings

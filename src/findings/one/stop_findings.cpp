@@ -84,12 +84,20 @@ class StopMaker {
     HostTime time;
     analysis::RemoveWaits waits;
     std::map<std::string, std::int64_t> ops;
+    std::map<EventIndex, std::int64_t> in_calls;  // of an op
     for (const EventIndex call : calls) {
       time.push_back({events_[call].ts_ns, events_[call].end_ns()});
       if (analysis::RuntimeKindOf(events_.name(call)) == analysis::RuntimeKind::kFree)
         waits.calls.push_back(call);
       const EventIndex op = tree_.Enclosing(events_, call, trace::EventKind::kCpuOp);
-      if (op != kNoEvent) ops[std::string(events_.name(op))] += events_[call].dur_ns;
+      if (op == kNoEvent) continue;
+      ops[std::string(events_.name(op))] += events_[call].dur_ns;
+      in_calls[op] += events_[call].dur_ns;
+    }
+    // An op that is little else than these calls takes next to nothing without them.
+    for (const auto& [op, ns] : in_calls) {
+      if (rounds > 0 && 2 * ns > events_[op].dur_ns && tree_.GpuBelow(op).empty())
+        time.push_back({events_[op].ts_ns, events_[op].end_ns()});
     }
     time = Union(std::move(time));
     if (!Matters(MillisOf(Length(time)))) return;

@@ -226,6 +226,19 @@ bool ComputesInFp32(const Analysis& analysis) {
   return has("32") && !has("16") && !has("8");
 }
 
+// Of the few copies that take nearly all of the time, where there are others: size and rate of
+// each.
+std::vector<Fact> LargeFacts(const CopyGroup& group) {
+  std::vector<Fact> facts;
+  if (group.large.size() == group.count) return facts;
+  for (const CopyGroup::Large& one : group.large) {
+    if (one.bytes <= 0) return {};
+    facts.push_back(NumberFact("large_copy", one.bytes, "B"));
+    facts.push_back(NumberFact("its_rate", one.bytes / one.us / 1000, "GB/s"));
+  }
+  return facts;
+}
+
 Finding CopyFinding(const session::LoadedTrace& trace, const Analysis& analysis,
                     const CopyGroup& group) {
   Finding f = SystemFinding("multi_kernel", "Multi-Kernel Analysis",
@@ -247,12 +260,18 @@ Finding CopyFinding(const session::LoadedTrace& trace, const Analysis& analysis,
   if (group.pageable > 0) {
     f.patterns.back().facts.push_back({"pageable", static_cast<std::int64_t>(group.pageable), {}});
   }
+  for (Fact& fact : LargeFacts(group))
+    f.patterns.back().facts.push_back(std::move(fact));
   if (inside) {
     f.path_a.push_back({Advice::kWriteInPlace, {}, {}});
   } else if (group.mostly_pageable()) {
     if (2 * group.made_us > group.total_us) f.path_a.push_back({Advice::kBuildOnDevice, {}, {}});
     f.path_b.push_back({Advice::kPinnedCopies, {}, {}});
     if (to_host) f.path_b.back().facts.push_back({"read", "before the values are read", "words"});
+    if (group.happens_once()) {
+      f.path_b.back().facts.push_back({"buffer", "the buffer", "words"});
+      if (f.path_a.empty()) SetSavings(analysis, {0, f.savings_ms->mid, f.savings_ms->high}, &f);
+    }
   } else {
     // Copies that take most of the time of a program that loads nothing bring what could stay.
     const bool loads = analysis.context.own_loader || analysis.context.worker_loader;

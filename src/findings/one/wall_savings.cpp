@@ -118,7 +118,16 @@ class WallAsker {
     const double most = std::max(0.0, *way.cap_ms - left.low);
     if (most > 0) way.low_part = std::max(0.0, *way.cap_ms - left.high) / most;
     way.cap_ms = most;
+    if (PinsOnce(finding) && !HasAction(finding.path_a)) way.low_part = 0;
     return way;
+  }
+  // A buffer that is used once takes about as long to pin as it spares.
+  bool PinsOnce(const Finding& finding) const {
+    return Advises(finding.path_b, Advice::kPinnedCopies) &&
+           std::ranges::any_of(analysis_.multi_kernel.copies, [&](const CopyGroup& group) {
+             return group.happens_once() &&
+                    finding.subject.starts_with(DirectionText(group.direction));
+           });
   }
   // What nothing hides of it: of several GPUs the wall time, not the sum.
   double MovedMs(const Finding& finding) const {
@@ -357,6 +366,7 @@ class WallAsker {
                       Advises(finding->path_a, Advice::kShareUploads);
     if (HasAction(finding->path_a)) finding->wall_a = half ? Ask(given(), HalfOf(*way)) : saving;
     if (HasAction(finding->path_b)) finding->wall_b = saving;
+    if (finding->wall_b && PinsOnce(*finding)) finding->wall_b->ms.low = 0;
     return finding->wall_a || finding->wall_b ? way : std::nullopt;
   }
 

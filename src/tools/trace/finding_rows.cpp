@@ -26,6 +26,19 @@ std::string PathText(const Finding& finding, const std::vector<findings::Remedy>
   return text;
 }
 
+// Findings about sections and waits of the host may be several of one kind: their places tell them
+// apart. Empty: nothing is named, or the kind says it.
+std::string HostPlaceOf(const Finding& f) {
+  if (f.host == nullptr || f.host->loading) return {};
+  const findings::HostCause& cause = *f.host;
+  const bool named = cause.kind == findings::HostCauseKind::kSection ||
+                     cause.kind == findings::HostCauseKind::kWaits;
+  if (!named) return {};
+  const std::string& around = cause.within.empty() ? cause.work : cause.within;
+  if (!around.empty()) return around;
+  return cause.places.empty() ? std::string() : cause.places.front().name;
+}
+
 struct Reason {
   std::string_view key;
   std::string_view text;
@@ -83,6 +96,8 @@ std::vector<Cell> FindingRow(const Finding& f) {
                                                                    : saving(&findings::Range::high);
   std::string subject = OneLine(Utf8Prefix(f.subject, 60));
   if (!f.subject_args.empty()) subject += " " + ShortArgs(f.subject_args);
+  if (const std::string place = HostPlaceOf(f); !place.empty())
+    subject += ": " + OneLine(Utf8Prefix(place, 60));
   return {f.id,
           f.category,
           subject,
