@@ -234,7 +234,7 @@ std::string PhasesText(const findings::Analysis& analysis, const HostCause& caus
   for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
     const HostPlace& place = cause.places[i];
     const double idle_ms = std::min(place.idle_ms, IdleMs(analysis, cause));
-    const bool all = idle_ms >= kNearlyAll * IdleMs(analysis, cause);
+    const bool all = idle_ms >= kNearlyAll * IdleMs(analysis, cause) || idle_ms <= 0.001;
     text +=
         fmt::format("{}{}in {} ({} launches {} µs apart, for kernels of {} µs; medians)",
                     i == 0 ? "" : ", ", all ? "" : EachMs(analysis, idle_ms) + " of the idle time ",

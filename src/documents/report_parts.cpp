@@ -213,10 +213,11 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   for (const auto& [path, change] :
        {std::pair{"Path A", &finding.change_a}, {"Path B", &finding.change_b}}) {
     if (!*change || !finding.rule) continue;
-    const char* const of = host_time ? "" : " of GPU time";
-    table.Row({fmt::format("{} saves{}", path, of), RangeMs((*change)->savings_ms)});
+    const std::string name =
+        host_time ? fmt::format("{} saves", path) : fmt::format("GPU time that {} saves", path);
+    table.Row({name, RangeMs((*change)->savings_ms)});
     if (analysis.base.count > 1) {
-      table.Row({fmt::format("{} saves{} {}", path, of, UnitPhrase(analysis)),
+      table.Row({fmt::format("{} {}", name, UnitPhrase(analysis)),
                  EachRange(analysis, findings::Scaled((*change)->savings_ms, finding.own_part))});
     }
     table.Row(

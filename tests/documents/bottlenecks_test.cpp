@@ -68,7 +68,7 @@ TEST_CASE("bottlenecks: idle time by its cause, of collectives what nothing hide
   const std::string table = BottleneckTable(Step(), 5);
   const auto at = [&](std::string_view part) { return table.find(part); };
   CHECK(at("| 1 | `aten::mm` | 40.0 ms | 66.7% | 40.0% |") != std::string::npos);
-  CHECK(at("| 2 | The GPU is idle for 20.0 ms per step while data is loaded | 20.0 ms | ") !=
+  CHECK(at("| 2 | The GPU is idle for 20.0 ms of the step while data is loaded | 20.0 ms | ") !=
         std::string::npos);
   CHECK(at("| 3 | Kernels launched outside any op, mostly `sort_rows") != std::string::npos);
   CHECK(at("| 4 | `allreduce`, 6 calls, the exposed part of their 30.0 ms | 5.00 ms | ") !=
