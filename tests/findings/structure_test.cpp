@@ -481,6 +481,13 @@ TEST_CASE("advice for host work fits to the names that were seen") {
   CHECK(advice({"aten::select", "aten::max"}) == Advices{Advice::kConvertBeforeLoop});
   CHECK(advice({"aten::max"}) == Advices{Advice::kHostOpsToDevice});
   CHECK(advice({"app.py(3): tokenize"}) == Advices{Advice::kOverlapHostWork});
+  // A tokenizer in Python, and the fast one; output for people, and a name that only sounds like
+  // it.
+  CHECK(advice({"transformers/models/bert/tokenization_bert.py(355): tokenize"}) ==
+        Advices{Advice::kFastTokenizer});
+  CHECK(advice({"transformers/tokenization_utils_fast.py(5): _batch_encode_plus"}).empty());
+  CHECK(advice({"<built-in function print>"}) == Advices{Advice::kWriteLessOften});
+  CHECK(advice({"print_area.py(3): compute"}) == Advices{Advice::kOverlapHostWork});
   CHECK(AdviceForHostSection(context, {{"aten::slice"}, false, true}) ==
         Advices{Advice::kOverlapHostWork, Advice::kFindHostWork});
   CHECK(AdviceForHostSection(context, {{}, true, false}) == Advices{Advice::kPrepareAhead});

@@ -6,9 +6,10 @@
 // that does not wait, whose name usually takes less than a thirtieth of it and is long in few calls
 // only, while no other thread of the process records anything (a thread that waits for the
 // interpreter's lock looks the same otherwise). Pieces are evidence if there are at least
-// eight in ops and runtime calls of at least five names, no name with most of them. Then silent
-// stretches between calls are counted, too, as far as they are about as long as what is seen inside
-// calls. An op that computes on the CPU is as long as its data are large: its pieces are none.
+// eight in ops and runtime calls of at least five names, no name with most of them. Then stretches
+// count, too, that are thirty times as long as is usual at their place (silent_places.h) and seldom
+// so, and silent stretches between calls, both as far as they are about as long as what is seen
+// inside calls. An op that computes on the CPU is as long as its data are large: its pieces are none.
 #pragma once
 
 #include <cstdint>

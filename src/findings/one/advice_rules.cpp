@@ -381,6 +381,18 @@ bool IsPlainOp(std::string_view name) {
          });
 }
 
+// Text for people, or a file of metrics.
+bool Writes(const std::string& name) {
+  return AnyName({name}, {"<built-in function print>", "write of _io.textiowrapper",
+                          "logging/__init__.py", "tensorboard/", "wandb/", "tqdm/"});
+}
+
+// A tokenizer in Python: fast ones are a library, called from files of the names excluded here.
+bool TokenizesInPython(const std::string& name) {
+  return AnyName({name}, {"/tokenization_"}) &&
+         !AnyName({name}, {"_fast.py", "tokenization_utils"});
+}
+
 }  // namespace
 
 bool IsDecoding(const std::string& name) {
@@ -446,6 +458,8 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
   if (section.after_copy_back && !ArrayOp(leading).empty()) return {Advice::kHostOpsToDevice};
   if (AnyName({leading}, {"named_modules", "named_parameters", "named_children", "named_buffers"}))
     return {Advice::kOnceOutside};
+  if (Writes(leading)) return {Advice::kWriteLessOften};
+  if (std::ranges::any_of(names, TokenizesInPython)) return {Advice::kFastTokenizer};
   if (IsLibraryFrame(leading)) return {};
   return {Advice::kOverlapHostWork};
 }

@@ -98,7 +98,9 @@ double NamedPart(const HostCause& cause) {
   const bool named = cause.kind == HostCauseKind::kSection && !cause.loading &&
                      cause.within.empty() && !cause.places.empty() &&
                      2 * cause.places.front().ms > cause.total_ms;
-  return named ? std::min(1.0, cause.places.front().ms / cause.total_ms) : 1;
+  // Of the work that the least is of, where there is one.
+  const double whole_ms = cause.work_ms > 0 ? cause.work_ms : cause.total_ms;
+  return named ? std::min(1.0, cause.places.front().ms / whole_ms) : 1;
 }
 
 double MostHidden(const Analysis& analysis, const Finding& finding) {
