@@ -96,4 +96,8 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
   }
 }
 
+bool OfHostTime(const findings::Analysis& analysis, const findings::Finding& finding) {
+  return analysis.cpu || finding.host != nullptr || finding.category == "cpu_idle";
+}
+
 }  // namespace jarvis::documents

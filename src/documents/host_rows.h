@@ -22,4 +22,7 @@ std::vector<std::pair<std::string, double>> StretchRows(const findings::HostCaus
 void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& cause,
                  MarkdownTable* table);
 
+// Whether what it could save is the host's time, or time in which the GPU is idle.
+bool OfHostTime(const findings::Analysis& analysis, const findings::Finding& finding);
+
 }  // namespace jarvis::documents

@@ -122,11 +122,6 @@ std::string AchievedText(const findings::Efficiency& efficiency) {
 
 namespace {
 
-// Whether what it could save is the host's time, or time in which the GPU is idle.
-bool OfHostTime(const findings::Analysis& analysis, const findings::Finding& finding) {
-  return analysis.cpu || finding.host != nullptr || finding.category == "cpu_idle";
-}
-
 // What GPU work could be spared, of the whole recording and of one of its steps.
 void AddPossible(const findings::Analysis& analysis, const findings::Finding& finding,
                  MarkdownTable* table) {
