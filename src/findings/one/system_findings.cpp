@@ -233,7 +233,7 @@ std::vector<Fact> LargeFacts(const CopyGroup& group) {
   if (group.large.size() == group.count) return facts;
   for (const CopyGroup::Large& one : group.large) {
     if (one.bytes <= 0) return {};
-    facts.push_back(NumberFact("large_copy", one.bytes, "B"));
+    facts.push_back(NumberFact("large_copy", one.bytes / 1e6, "MB"));
     facts.push_back(NumberFact("its_rate", one.bytes / one.us / 1000, "GB/s"));
   }
   return facts;
