@@ -450,6 +450,24 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
   return {Advice::kOverlapHostWork};
 }
 
+namespace {
+
+// The op that all checks are part of, else what checks are.
+std::string ChecksOf(const std::vector<HostPlace>& places) {
+  const std::string* one = nullptr;
+  for (const HostPlace& place : places) {
+    if (place.wait != WaitKind::kCheck) continue;
+    if (place.check.empty() || (one != nullptr && *one != place.check)) {
+      one = nullptr;
+      break;
+    }
+    one = &place.check;
+  }
+  return one != nullptr ? fmt::format("`{}`", *one) : "`isnan`, `allclose`, asserts";
+}
+
+}  // namespace
+
 std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
   struct Way {
     Advice advice;
@@ -494,6 +512,8 @@ std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
         fmt::format("{}", fmt::join(names.first(std::min(kNamed, names.size())), ", "));
     if (names.size() > kNamed) waits += fmt::format(" and {} more ops", names.size() - kNamed);
     out.push_back({way.advice, {}, {{"waits", std::move(waits), "words"}}});
+    if (way.advice == Advice::kDropChecks)
+      out.back().facts.push_back({"checks", ChecksOf(places), "words"});
   }
   if (out.empty()) out.push_back({Advice::kAvoidSyncs, {}, {}});
   return out;
