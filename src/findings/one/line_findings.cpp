@@ -80,6 +80,8 @@ class LineFixFinder {
     return categories_[place.category].operations[place.operation].efficiency.percent.has_value();
   }
 
+  bool IsGenerated(EventIndex e) const { return kinds_.Of(e).library == "inductor_triton"; }
+
   bool Holds(const LineRule& rule, EventIndex e) const {
     if (taken_[e]) return false;
     const ledger::KernelKind& kind = kinds_.Of(e);
@@ -92,7 +94,7 @@ class LineFixFinder {
                    KernelFacts{
                        calls_.trace.IsReplayed(e), IsRated(e), roles_.beside_attention[e],
                        kind.kind == ledger::WorkKind::kConvolution || roles_.helps_convolution[e],
-                       roles_.adds_gradient[e], HasFewBlocks(calls_.trace, e)});
+                       roles_.adds_gradient[e], IsGenerated(e), HasFewBlocks(calls_.trace, e)});
   }
 
   void Try(const LineRule& rule) {
@@ -160,6 +162,8 @@ class LineFixFinder {
     if (row == nullptr) return;
     std::vector<Fact> facts = {StructureText("kernel", most->first)};
     most->second.TellPerCall(&facts);
+    if (std::none_of(gpu.begin(), gpu.end(), [&](EventIndex e) { return IsGenerated(e); }))
+      facts.push_back({"moves", "they only move data", "words"});
     if (HasFewBlocks(calls_.trace, most->second.longest)) {
       facts.push_back(StructureCount(
           "blocks", static_cast<std::size_t>(*BlocksOf(calls_.trace, most->second.longest))));
