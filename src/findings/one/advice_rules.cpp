@@ -256,6 +256,16 @@ void AddExchangeAdvice(const WorkContext& context, Advice advice, Ways* ways) {
       {advice, {}, {{"engine", std::string(engine->name), "words"}, {"switch", name, "words"}}});
 }
 
+void AddWhereItFits(Advice advice, const WorkContext& context, const Message& message,
+                    std::vector<Remedy>* ways) {
+  const Fit fit = FitOf(Info(advice).needs, context, message);
+  if (fit == Fit::kNot) return;
+  Remedy remedy{advice, {}, {}};
+  if (fit == Fit::kUnknown)
+    remedy.facts.push_back({"if_supported", std::string(kIfSupported), "words"});
+  ways->push_back(std::move(remedy));
+}
+
 }  // namespace
 
 Ways WaysForCommunication(const WorkContext& context, const ExposedCollectives& exposed) {
@@ -281,11 +291,11 @@ Ways WaysForCommunication(const WorkContext& context, const ExposedCollectives& 
       AddExchangeAdvice(context, Advice::kBalanceExchange, &ways);
     }
   } else if (context.engine == Engine::kVllm) {
-    AddOnce(&ways.b, Advice::kFuseAllReduceVllm);
+    AddWhereItFits(Advice::kFuseAllReduceVllm, context, exposed.message, &ways.b);
   } else if (context.engine == Engine::kSglang) {
-    AddOnce(&ways.b, Advice::kFuseAllReduceSglang);
+    AddWhereItFits(Advice::kFuseAllReduceSglang, context, exposed.message, &ways.b);
   } else if (ContainsNoCase(longest, "reduce")) {
-    AddOnce(&ways.a, Advice::kFuseAllReduce);
+    AddWhereItFits(Advice::kFuseAllReduce, context, exposed.message, &ways.a);
   }
   if (exposed.nccl && exposed.one_rank) {
     AddOnce(&ways.b, exposed.in_file ? Advice::kSplitWaits : Advice::kRecordRanks);

@@ -48,12 +48,11 @@ class LineFixFinder {
         kinds_(kinds),
         categories_(categories),
         taken_(std::move(sized)),
-        facts_{context, calls.platform, 0},
+        facts_{context, calls.platform, context.architecture},
         streams_(WorkByStream(calls)),
         roles_(FindKernelRoles(calls, kinds, streams_)) {}
 
   std::vector<Finding> Run() {
-    FindArchitecture();
     for (const LineRule& rule : levers::Shipped().lines()) {
       if (AllHold(rule.when, facts_)) Try(rule);
     }
@@ -61,18 +60,6 @@ class LineFixFinder {
   }
 
  private:
-  // NVIDIA's, by the device and the names of its kernels.
-  void FindArchitecture() {
-    for (const EventIndex e : calls_.trace.attribution().timeline) {
-      if (events_[e].kind == trace::EventKind::kKernel)
-        facts_.architecture = std::max(facts_.architecture, ArchitectureOf(events_.name(e)));
-    }
-    const auto& devices = calls_.trace.trace().metadata.devices;
-    if (devices.empty() || !devices.front().compute_major) return;
-    const auto own = static_cast<int>(10 * *devices.front().compute_major);
-    facts_.architecture = std::max(facts_.architecture, own);
-  }
-
   bool IsRated(EventIndex e) const {
     const std::uint32_t call = calls_.call_of[e];
     if (call == kNone || calls_.place_of[call].category == kNone) return false;

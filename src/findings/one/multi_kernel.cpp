@@ -312,6 +312,7 @@ class MultiKernel {
         row.dtype = dtype;
         row.group_size = ranks;
         row.uid = event.uid;
+        row.example = e;
         if (const EventIndex op = OpOf(e); op != kNoEvent) row.op = events_.name(op);
         const auto size = analysis::CollectiveElementBytes(dtype);
         if (elements > 0 && size)
