@@ -54,6 +54,15 @@ TEST_CASE("a switch of one model is none of another's") {
   CHECK(FitOf(needs, context) == Fit::kNot);
 }
 
+TEST_CASE("FlashInfer has no kernels for devices before Turing") {
+  WorkContext context;
+  for (const auto& [architecture, fit] :
+       {std::pair(70, Fit::kNot), std::pair(75, Fit::kFits), std::pair(0, Fit::kUnknown)}) {
+    context.architecture = architecture;
+    CHECK(FitOf(Info(Advice::kActivationFlashinfer).needs, context) == fit);
+  }
+}
+
 TEST_CASE("a step of more tokens than the fusion takes") {
   const levers::Needs& needs = Info(Advice::kFuseAllReduceSglang).needs;
   WorkContext context;
