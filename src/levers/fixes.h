@@ -111,7 +111,7 @@ struct AdviceInfo {
   std::string what;  // an imperative, its short form first
   std::string why;   // what it helps by, in half a sentence; may be empty
   Path path = Path::kA;
-  double most = 1;           // of the time that it is about: what can go at most
+  double most = 1;  // of the time that it is about: what can go at most
   Needs needs;
   std::string open, record;  // as of a fix
   Action action;
