@@ -93,6 +93,56 @@ Status TakeElsewhere(const At& at, const element& value, bool action, std::vecto
   return {};
 }
 
+// {"90": {"2": 64, "8": 0.5}}: MiB by architecture and ranks.
+Status TakeMessages(const At& at, const element& value, Needs* out) {
+  constexpr const char* kExpected = "MiB by number of ranks, by architecture";
+  object architectures;
+  if (value.get(architectures) != simdjson::SUCCESS) return at.Bad("message_mib", kExpected);
+  for (const auto [name, member] : architectures) {
+    const auto architecture = ParseInt(name);
+    object sizes;
+    if (!architecture || member.get(sizes) != simdjson::SUCCESS)
+      return at.Bad("message_mib", kExpected);
+    for (const auto [key, size] : sizes) {
+      const auto ranks = ParseInt(key);
+      double mib = 0;
+      if (!ranks || size.get(mib) != simdjson::SUCCESS || !(mib > 0))
+        return at.Bad("message_mib", kExpected);
+      out->message_mib[static_cast<int>(*architecture)][static_cast<int>(*ranks)] = mib;
+    }
+  }
+  return {};
+}
+
+// The member "needs" of an action.
+Status TakeNeeds(const At& at, const element& value, Needs* out) {
+  object fields;
+  if (value.get(fields) != simdjson::SUCCESS) return at.Bad("needs", "an object");
+  for (const auto [key, member] : fields) {
+    if (key == "cuda") {
+      if (member.get(out->cuda) != simdjson::SUCCESS) return at.Bad(key, "true or false");
+    } else if (key == "tokens_max") {
+      if (member.get(out->tokens_max) != simdjson::SUCCESS || out->tokens_max <= 0)
+        return at.Bad(key, "a whole number above 0");
+    } else if (key == "model_files") {
+      JV_TRY(TakeNames(at, key, member, &out->model_files));
+    } else if (key == "message_mib") {
+      JV_TRY(TakeMessages(at, member, out));
+    } else if (key == "architectures") {
+      array items;
+      if (member.get(items) != simdjson::SUCCESS) return at.Bad(key, "a list of numbers");
+      for (const element item : items) {
+        std::int64_t one = 0;
+        if (item.get(one) != simdjson::SUCCESS) return at.Bad(key, "a list of numbers");
+        out->architectures.push_back(static_cast<int>(one));
+      }
+    } else {
+      return at.Bad(key, "no such key");
+    }
+  }
+  return {};
+}
+
 // The member "line" of a fix.
 Status TakeLine(const At& at, const element& value, LineRule* out) {
   object fields;
@@ -207,6 +257,8 @@ class FixReader {
       } else if (key == "most") {
         if (value.get(info.most) != simdjson::SUCCESS || !(info.most > 0) || info.most > 1)
           return at.Bad(key, "a number above 0, at most 1");
+      } else if (key == "needs") {
+        JV_TRY(TakeNeeds(at, value, &info.needs));
       } else {
         JV_TRY(TakeText(at, key, value, keys));
       }

@@ -6,7 +6,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -92,13 +94,25 @@ struct LineRule {
   bool rows = false;
 };
 
+// What a library's kernel or an engine's switch needs to do anything, by its documentation or its
+// source. What is empty or 0 is not asked.
+struct Needs {
+  bool cuda = false;                     // it is not built for ROCm
+  std::vector<int> architectures;        // NVIDIA's: 90, 100, 103
+  std::vector<std::string> model_files;  // one of these defines the model: "qwen3_moe.py"
+  std::int64_t tokens_max = 0;           // of a step
+  // Of the message of a collective, in MiB: by architecture and number of ranks.
+  std::map<int, std::map<int, double>> message_mib;
+};
+
 struct AdviceInfo {
   Advice advice = Advice::kCount;
   std::string key;   // "channels_last"
   std::string what;  // an imperative, its short form first
   std::string why;   // what it helps by, in half a sentence; may be empty
   Path path = Path::kA;
-  double most = 1;           // of the time that it is about: what can go at most
+  double most = 1;  // of the time that it is about: what can go at most
+  Needs needs;
   std::string open, record;  // as of a fix
   Action action;
   std::string framework;  // as of a fix

@@ -110,6 +110,9 @@ TEST_CASE("predicates hold where they should, and their denials elsewhere") {
   CHECK_FALSE(AllHold({"no such name"}, facts));
   CHECK_FALSE(AllHold({"!no such name"}, facts));
   KernelFacts kernel;
+  CHECK(AllHold({"!generated"}, kernel));
+  kernel.generated = true;
+  CHECK(AllHold({"generated"}, kernel));
   CHECK(AllHold({"!rated", "!replayed", "!beside attention", "!few blocks"}, kernel));
   kernel.rated = kernel.beside_attention = true;
   CHECK(AllHold({"rated", "beside attention", "!of convolution", "!adds gradient"}, kernel));
@@ -232,6 +235,27 @@ TEST_CASE("copies beside attention are told apart from those elsewhere") {
                                    {kGemmKernel, 50}},
                                   "A100");
   CHECK(Of(apart, Pattern::kAttentionLayout) == nullptr);
+}
+
+TEST_CASE("generated copies beside attention may compute, and nothing of them is sure to go") {
+  const auto layers = [](std::string_view copy) {
+    return Repeated({{kGemmKernel, 100}, {copy, 40}, {kFlash2, 100}}, "A100");
+  };
+  const Analyzed generated = layers("triton_poi_fused_clone_3_0d1d2d3de");
+  CHECK(Of(generated, Pattern::kAttentionLayout) == nullptr);
+  const Finding* finding = Of(generated, Pattern::kGeneratedAttentionLayout);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->savings_ms->low == 0);
+  const auto moves = [](const Finding& one) {
+    return std::ranges::find(one.patterns.front().facts, "moves", &Fact::key) !=
+           one.patterns.front().facts.end();
+  };
+  CHECK_FALSE(moves(*finding));
+  const Analyzed eager = layers(kCopyKernel);
+  CHECK(Of(eager, Pattern::kGeneratedAttentionLayout) == nullptr);
+  REQUIRE(Of(eager, Pattern::kAttentionLayout) != nullptr);
+  CHECK(moves(*Of(eager, Pattern::kAttentionLayout)));
+  CHECK(Of(eager, Pattern::kAttentionLayout)->savings_ms->low > 0);
 }
 
 // Twenty times a GEMM and a generated activation behind it.

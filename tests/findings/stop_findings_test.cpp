@@ -371,9 +371,10 @@ TEST_CASE("16 bits are priced for the whole workload where TF32 runs") {
   CHECK(FoundBy(Products(kTf32, "V100-SXM2-16GB"), Pattern::kNarrowerPrecision) == nullptr);
 }
 
-// 20 layers in fp32: a product, attention, a norm and a pointwise op, of which `narrow` products of
-// 16 bits more.
-Analyzed Layers(int narrow) {
+// 20 layers in fp32: a product, attention, a norm and a pointwise op of `type`, of which `narrow`
+// products of 16 bits more.
+Analyzed Layers(int narrow, const char* type = "float",
+                std::string_view pointwise = "vectorized_elementwise_kernel") {
   TraceText text;
   double at = 0;
   int id = 0;
@@ -385,7 +386,7 @@ Analyzed Layers(int narrow) {
     add("aten::mm", "ampere_sgemm_128x64_tn", 800, Shapes("[[1024,1024],[1024,1024]]", "float"));
     add("aten::_efficient_attention_forward", "fmha_cutlassF_f32_aligned_64x64_rf_sm80", 200, "");
     add("aten::native_layer_norm", "vectorized_layer_norm_kernel", 60, "");
-    add("aten::relu", "vectorized_elementwise_kernel", 100, Shapes("[[4096,4096]]", "float", 1));
+    add("aten::relu", pointwise, 100, *type == 0 ? "" : Shapes("[[4096,4096]]", type, 1));
     if (i < narrow) {
       add("aten::mm", "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_nn", 800,
           Shapes("[[4096,4096],[4096,4096]]", "c10::BFloat16"));
@@ -414,6 +415,24 @@ TEST_CASE("autocast counts all that it computes in 16 bits, TF32 the products al
   REQUIRE(products != nullptr);
   REQUIRE(products->change_a);
   CHECK(products->change_a->parts.size() == products->change_b->parts.size());
+}
+
+TEST_CASE("a cast of the model leaves fp64 and integers as they are") {
+  const auto taken = [](const Analyzed& one) {
+    const Finding* finding = FoundBy(one, Pattern::kTf32Off);
+    REQUIRE(finding != nullptr);
+    REQUIRE(finding->change_a);
+    std::size_t kernels = 0;
+    for (const Change::Part& part : finding->change_a->parts)
+      kernels += part.gpu.size();
+    return kernels;
+  };
+  constexpr std::string_view kOf = "void at::native::vectorized_elementwise_kernel<{}, 4>(int)";
+  const std::size_t all = taken(Layers(0));
+  CHECK(taken(Layers(0, "double")) == all - 20);
+  CHECK(taken(Layers(0, "long int")) == all - 20);
+  CHECK(taken(Layers(0, "", fmt::format(kOf, "double"))) == all - 20);
+  CHECK(taken(Layers(0, "", fmt::format(kOf, "float"))) == all);
 }
 
 TEST_CASE("the upper ends of all fixes add up to no more than there is") {

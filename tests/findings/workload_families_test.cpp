@@ -420,5 +420,29 @@ TEST_CASE("the best of many anchors are no vocabulary") {
   CHECK(Of(one, WorkloadPart::kBatch) == "batch 1");
 }
 
+TEST_CASE("passes that results are compared with are none of the prompts'") {
+  const auto decoder = [](int references) {
+    constexpr const char* kValues = R"(,"Concrete Inputs":["","","","0.","False","False",""])";
+    Script script;
+    script.Op("aten::convolution", "conv", 900, "[[1,3,1024,1024],[1280,3,16,16]]", "float", 2);
+    script.Op("aten::_scaled_dot_product_flash_attention", "fmha", 900,
+              "[[1,16,4096,80],[1,16,4096,80],[1,16,4096,80]]", kBf16, 3, kValues);
+    // One pass of two layers, then smaller ones.
+    for (int layer = 0; layer < 2; ++layer) {
+      script.Op("aten::_scaled_dot_product_flash_attention", "fmha", 300,
+                "[[1024,8,7,16],[1024,8,4096,16],[1024,8,4096,16]]", kBf16, 3, kValues);
+    }
+    const auto enlarge = [&](const char* dims) {
+      script.Op("aten::conv_transpose2d", "deconv", 90, dims, "float", 2);
+    };
+    enlarge("[[1024,256,64,64],[256,64,2,2]]");
+    for (int i = 0; i < references; ++i)
+      enlarge("[[64,256,64,64],[256,64,2,2]]");
+    return Of(Analyze(script.text()), WorkloadPart::kBatch);
+  };
+  CHECK(decoder(4).find("1024 prompts at once") != std::string::npos);
+  CHECK(decoder(0).find("1024 prompts at once") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace jarvis::findings

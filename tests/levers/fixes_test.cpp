@@ -166,6 +166,15 @@ TEST_CASE("a file of the catalogue that is wrong is refused with its name and ke
   const EmbeddedFile action{"a", R"({"id": "a", "path": "C", "what": "b"})"};
   const EmbeddedFile most{"a", R"({"id": "a", "path": "A", "what": "b", "most": 2})"};
   CHECK(ReadFixes({}, {&most, 1}).error().message.starts_with("a, \"most\""));
+  for (const char* needs :
+       {"1", R"({"cuda": 1})", R"({"tokens_max": 0})", R"({"x": true})", R"({"architectures": 90})",
+        R"({"message_mib": {"90": {"2": 0}}})", R"({"message_mib": {"sm90": {"2": 1}}})"}) {
+    CAPTURE(needs);
+    const std::string text =
+        fmt::format(R"({{"id": "a", "path": "A", "what": "b", "needs": {}}})", needs);
+    const EmbeddedFile file{"a", text};
+    CHECK_FALSE(ReadFixes({}, {&file, 1}));
+  }
   CHECK(ReadFixes({}, {&action, 1}).error().message == "a, \"path\": expected \"A\" or \"B\"");
 }
 

@@ -256,6 +256,16 @@ void AddExchangeAdvice(const WorkContext& context, Advice advice, Ways* ways) {
       {advice, {}, {{"engine", std::string(engine->name), "words"}, {"switch", name, "words"}}});
 }
 
+void AddWhereItFits(Advice advice, const WorkContext& context, const Message& message,
+                    std::vector<Remedy>* ways) {
+  const Fit fit = FitOf(Info(advice).needs, context, message);
+  if (fit == Fit::kNot) return;
+  Remedy remedy{advice, {}, {}};
+  if (fit == Fit::kUnknown)
+    remedy.facts.push_back({"if_supported", std::string(kIfSupported), "words"});
+  ways->push_back(std::move(remedy));
+}
+
 }  // namespace
 
 Ways WaysForCommunication(const WorkContext& context, const ExposedCollectives& exposed) {
@@ -281,11 +291,11 @@ Ways WaysForCommunication(const WorkContext& context, const ExposedCollectives& 
       AddExchangeAdvice(context, Advice::kBalanceExchange, &ways);
     }
   } else if (context.engine == Engine::kVllm) {
-    AddOnce(&ways.b, Advice::kFuseAllReduceVllm);
+    AddWhereItFits(Advice::kFuseAllReduceVllm, context, exposed.message, &ways.b);
   } else if (context.engine == Engine::kSglang) {
-    AddOnce(&ways.b, Advice::kFuseAllReduceSglang);
+    AddWhereItFits(Advice::kFuseAllReduceSglang, context, exposed.message, &ways.b);
   } else if (ContainsNoCase(longest, "reduce")) {
-    AddOnce(&ways.a, Advice::kFuseAllReduce);
+    AddWhereItFits(Advice::kFuseAllReduce, context, exposed.message, &ways.a);
   }
   if (exposed.nccl && exposed.one_rank) {
     AddOnce(&ways.b, exposed.in_file ? Advice::kSplitWaits : Advice::kRecordRanks);
@@ -464,6 +474,24 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
   return {Advice::kOverlapHostWork};
 }
 
+namespace {
+
+// The op that all checks are part of, else what checks are.
+std::string ChecksOf(const std::vector<HostPlace>& places) {
+  const std::string* one = nullptr;
+  for (const HostPlace& place : places) {
+    if (place.wait != WaitKind::kCheck) continue;
+    if (place.check.empty() || (one != nullptr && *one != place.check)) {
+      one = nullptr;
+      break;
+    }
+    one = &place.check;
+  }
+  return one != nullptr ? fmt::format("`{}`", *one) : "`isnan`, `allclose`, asserts";
+}
+
+}  // namespace
+
 std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
   struct Way {
     Advice advice;
@@ -508,6 +536,8 @@ std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
         fmt::format("{}", fmt::join(names.first(std::min(kNamed, names.size())), ", "));
     if (names.size() > kNamed) waits += fmt::format(" and {} more ops", names.size() - kNamed);
     out.push_back({way.advice, {}, {{"waits", std::move(waits), "words"}}});
+    if (way.advice == Advice::kDropChecks)
+      out.back().facts.push_back({"checks", ChecksOf(places), "words"});
   }
   if (out.empty()) out.push_back({Advice::kAvoidSyncs, {}, {}});
   return out;

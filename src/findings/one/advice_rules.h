@@ -7,6 +7,7 @@
 
 #include "findings/one/category_analysis.h"
 #include "findings/one/finding.h"
+#include "findings/one/needs.h"
 #include "findings/one/work_context.h"
 #include "perf/platform.h"
 
@@ -35,6 +36,7 @@ struct ExposedCollectives {
   bool issued = true;  // by an op that could go on without it: not in a replay, not a server's own
   bool waits = false;  // much of it is waiting for other ranks, by calls that are equal
   bool in_file = false;  // the file of the one rank has the others
+  Message message = {};  // of the longest
 };
 Ways WaysForCommunication(const WorkContext& context, const ExposedCollectives& exposed);
 

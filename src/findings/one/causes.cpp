@@ -16,6 +16,7 @@
 #include "findings/one/few_blocks.h"
 #include "findings/one/grid_blocks.h"
 #include "findings/one/misaligned_sizes.h"
+#include "findings/one/needs.h"
 #include "findings/one/precision_findings.h"
 #include "findings/one/product_kernels.h"
 #include "findings/one/published_rates.h"
@@ -498,44 +499,44 @@ class CauseFinder {
     Facts facts = {CauseCount("width", width), CauseCount("rows", rows), KernelFact(*o),
                    NumberFact("tb_s_achieved", *e.tb_per_s, "TB/s")};
     const bool of_heads = work_.causal && context_.IsHeadSize(width);
-    NarrowNormWays(of_heads, &facts);
+    const Fit setting = NarrowNormWays(of_heads, &facts);
     Set(o, Pattern::kNarrowNorm, "narrow", std::move(facts));
-    const Target target{{SavedPart(*e.tb_per_s, 0.5 * peak), SavedPart(*e.tb_per_s, 0.65 * peak),
-                         SavedPart(*e.tb_per_s, limits::kStreamShare * peak)},
-                        OfThe("peak bandwidth", limits::kStreamShare),
-                        "estimate"};
+    Target target{{SavedPart(*e.tb_per_s, 0.5 * peak), SavedPart(*e.tb_per_s, 0.65 * peak),
+                   SavedPart(*e.tb_per_s, limits::kStreamShare * peak)},
+                  OfThe("peak bandwidth", limits::kStreamShare),
+                  "estimate"};
     if (of_heads) o->cause->a = target;
-    if (!of_heads || work_.engine == Engine::kSglang || work_.engine == Engine::kVllm)
-      o->cause->b = target;
+    if (setting == Fit::kUnknown) target.saved_part.low = 0;
+    if (setting != Fit::kNot) o->cause->b = target;
     return true;
   }
 
   // Rows of a head's size in a decoder are queries and keys, which the rotary embedding and the
-  // copies beside it read as well.
-  void NarrowNormWays(bool of_heads, Facts* facts) const {
+  // copies beside it read as well. Returns whether the setting of path B does anything here.
+  Fit NarrowNormWays(bool of_heads, Facts* facts) const {
     if (!of_heads) {
       facts->push_back(
           CauseWords("setting",
                      "Compile this normalization (`torch.compile`): its kernels put several "
                      "short rows into one block"));
-      return;
+      return Fit::kFits;
     }
     facts->push_back(CauseWords(
         "by_hand",
-        "Call one kernel for QK-norm and rotary embedding where the module normalizes. It "
-        "also replaces the copies beside them, which read the same tensors (vLLM's is "
-        "`torch.ops._C.fused_qk_norm_rope`)"));
-    if (work_.engine == Engine::kSglang) {
-      facts->push_back(CauseWords(
-          "setting",
-          "Start SGLang with --enable-fused-qk-norm-rope, where the build for this device "
-          "has it"));
-    } else if (work_.engine == Engine::kVllm) {
-      facts->push_back(
-          CauseWords("setting",
-                     "Set `enable_qk_norm_rope_fusion` in vLLM's `pass_config`, where the "
-                     "build for this device has it"));
-    }
+        fmt::format("Call one kernel for QK-norm and rotary embedding where the module "
+                    "normalizes. It also replaces the copies beside them, which read the same "
+                    "tensors{}",
+                    work_.amd ? "" : " (vLLM's is `torch.ops._C.fused_qk_norm_rope`)")));
+    const bool vllm = work_.engine == Engine::kVllm;
+    if (!vllm && work_.engine != Engine::kSglang) return Fit::kNot;
+    const levers::AdviceInfo& info =
+        Info(vllm ? Advice::kQkNormRopeVllm : Advice::kQkNormRopeSglang);
+    const Fit fit = FitOf(info.needs, work_);
+    if (fit == Fit::kNot) return fit;
+    std::string words = UpperAscii(info.what.substr(0, 1)) + info.what.substr(1);
+    if (fit == Fit::kUnknown) words += fmt::format(", {}", kIfSupported);
+    facts->push_back(CauseWords("setting", std::move(words)));
+    return fit;
   }
 
   // ---- all together

@@ -10,6 +10,7 @@
 #include "findings/one/chain_works.h"
 #include "findings/one/estimates.h"
 #include "findings/one/fusion_facts.h"
+#include "findings/one/needs.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
 #include "findings/one/work_context.h"
@@ -43,8 +44,10 @@ std::vector<Remedy> FusionWays(const FusionCandidate& chain, const WorkContext& 
   }
   if (context.before_torch2) return {{Advice::kUpgradeTorch, {}, {}}};
   if (context.CanCompile()) add(Advice::kCompile);
-  if (context.IsServer() && kind == FusionKind::kEpilogue)
-    add(context.amd ? Advice::kActivationAiter : Advice::kActivationFlashinfer);
+  const Advice activation = context.amd ? Advice::kActivationAiter : Advice::kActivationFlashinfer;
+  if (context.IsServer() && kind == FusionKind::kEpilogue &&
+      FitOf(Info(activation).needs, context) != Fit::kNot)
+    add(activation);
   if (kind == FusionKind::kNorm) add(Advice::kFusedNorm);
   if (kind == FusionKind::kRotary) add(Advice::kFuseRotary);
   if (!context.compiled) return ways;

@@ -50,6 +50,7 @@ struct HostPlace {
   double launch_us = 0;  // of a phase: launch to launch, median; 0: no phase
   double kernel_us = 0;  // of a phase: median kernel
   WaitKind wait = WaitKind::kOther;
+  std::string check = {};  // of kCheck: the op that all of them are part of; empty: several
 };
 
 struct HostCause {

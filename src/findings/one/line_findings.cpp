@@ -48,12 +48,11 @@ class LineFixFinder {
         kinds_(kinds),
         categories_(categories),
         taken_(std::move(sized)),
-        facts_{context, calls.platform, 0},
+        facts_{context, calls.platform, context.architecture},
         streams_(WorkByStream(calls)),
         roles_(FindKernelRoles(calls, kinds, streams_)) {}
 
   std::vector<Finding> Run() {
-    FindArchitecture();
     for (const LineRule& rule : levers::Shipped().lines()) {
       if (AllHold(rule.when, facts_)) Try(rule);
     }
@@ -61,24 +60,14 @@ class LineFixFinder {
   }
 
  private:
-  // NVIDIA's, by the device and the names of its kernels.
-  void FindArchitecture() {
-    for (const EventIndex e : calls_.trace.attribution().timeline) {
-      if (events_[e].kind == trace::EventKind::kKernel)
-        facts_.architecture = std::max(facts_.architecture, ArchitectureOf(events_.name(e)));
-    }
-    const auto& devices = calls_.trace.trace().metadata.devices;
-    if (devices.empty() || !devices.front().compute_major) return;
-    const auto own = static_cast<int>(10 * *devices.front().compute_major);
-    facts_.architecture = std::max(facts_.architecture, own);
-  }
-
   bool IsRated(EventIndex e) const {
     const std::uint32_t call = calls_.call_of[e];
     if (call == kNone || calls_.place_of[call].category == kNone) return false;
     const Place place = calls_.place_of[call];
     return categories_[place.category].operations[place.operation].efficiency.percent.has_value();
   }
+
+  bool IsGenerated(EventIndex e) const { return kinds_.Of(e).library == "inductor_triton"; }
 
   bool Holds(const LineRule& rule, EventIndex e) const {
     if (taken_[e]) return false;
@@ -92,7 +81,7 @@ class LineFixFinder {
                    KernelFacts{
                        calls_.trace.IsReplayed(e), IsRated(e), roles_.beside_attention[e],
                        kind.kind == ledger::WorkKind::kConvolution || roles_.helps_convolution[e],
-                       roles_.adds_gradient[e], HasFewBlocks(calls_.trace, e)});
+                       roles_.adds_gradient[e], IsGenerated(e), HasFewBlocks(calls_.trace, e)});
   }
 
   void Try(const LineRule& rule) {
@@ -160,6 +149,8 @@ class LineFixFinder {
     if (row == nullptr) return;
     std::vector<Fact> facts = {StructureText("kernel", most->first)};
     most->second.TellPerCall(&facts);
+    if (std::none_of(gpu.begin(), gpu.end(), [&](EventIndex e) { return IsGenerated(e); }))
+      facts.push_back({"moves", "they only move data", "words"});
     if (HasFewBlocks(calls_.trace, most->second.longest)) {
       facts.push_back(StructureCount(
           "blocks", static_cast<std::size_t>(*BlocksOf(calls_.trace, most->second.longest))));

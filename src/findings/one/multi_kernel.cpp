@@ -220,16 +220,8 @@ class MultiKernel {
     for (auto& [direction, group] : groups) {
       if (group.bytes && timed_us[direction] > 0)
         group.tb_per_s = *group.bytes / timed_us[direction] / 1e6;
-      if (out_.window_us > 0) group.percent_of_total = group.total_us / out_.window_us * 100;
-      const bool crosses =
-          direction == CopyDirection::kToHost || direction == CopyDirection::kToDevice;
-      const double exposed = out_.window_us > 0 ? group.exposed_us / out_.window_us * 100 : 0;
-      const bool pageable = group.pageable > 0 && exposed > limits::kPageableShare;
-      group.flagged = crosses
-                          ? pageable || group.percent_of_total.value_or(0) > limits::kCopyShare ||
-                                static_cast<double>(group.count) > limits::kCopyCount
-                          : direction == CopyDirection::kOnDevice && exposed > limits::kCopyShare;
       group.large = LargeOf(std::move(each[direction]), group.total_us);
+      Flag(&group);
       out_.copies.push_back(std::move(group));
     }
     for (auto& [key, place] : sites) {
@@ -239,6 +231,19 @@ class MultiKernel {
     std::stable_sort(out_.copy_sites.begin(), out_.copy_sites.end(),
                      [](const auto& a, const auto& b) { return a.total_us > b.total_us; });
     if (out_.copy_sites.size() > kSitesMax) out_.copy_sites.resize(kSitesMax);
+  }
+
+  void Flag(CopyGroup* group) const {
+    const CopyDirection direction = group->direction;
+    if (out_.window_us > 0) group->percent_of_total = group->total_us / out_.window_us * 100;
+    const bool crosses =
+        direction == CopyDirection::kToHost || direction == CopyDirection::kToDevice;
+    const double exposed = out_.window_us > 0 ? group->exposed_us / out_.window_us * 100 : 0;
+    const bool pageable = group->pageable > 0 && exposed > limits::kPageableShare;
+    group->flagged = crosses
+                         ? pageable || group->percent_of_total.value_or(0) > limits::kCopyShare ||
+                               static_cast<double>(group->count) > limits::kCopyCount
+                         : direction == CopyDirection::kOnDevice && exposed > limits::kCopyShare;
   }
 
   static std::vector<CopyGroup::Large> LargeOf(std::vector<CopyGroup::Large> all, double total_us) {
@@ -312,6 +317,7 @@ class MultiKernel {
         row.dtype = dtype;
         row.group_size = ranks;
         row.uid = event.uid;
+        row.example = e;
         if (const EventIndex op = OpOf(e); op != kNoEvent) row.op = events_.name(op);
         const auto size = analysis::CollectiveElementBytes(dtype);
         if (elements > 0 && size)

@@ -81,6 +81,7 @@ struct CollectiveRow {
   std::optional<double> bus_gb_per_s;        // with the collective's traffic factor
   std::vector<std::string> beneath;  // computation that ran at the same time: the longest names
   std::string op;                    // its op; empty: not linked
+  trace::EventIndex example = trace::kNoEvent;
   std::uint32_t uid = 0;
 };
 

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
+#include "findings/one/shapes.h"
 #include "findings/one/structure_maker.h"
 #include "findings/one/thresholds.h"
+#include "trace/by_name.h"
 
 namespace jarvis::findings {
 namespace {
@@ -93,10 +96,59 @@ std::vector<bool> PlanarWork(const Calls& calls, const std::vector<CategoryAnaly
   return planar;
 }
 
+// Work on doubles or on integers alone, which no cast of the model makes shorter: by the operands
+// of its op, else by the first type of its kernel's template.
+class OtherTypes {
+ public:
+  explicit OtherTypes(const Calls& calls)
+      : events_(calls.events()), tree_(calls.trace.tree()), doubles_(events_, IsOfDoubles) {}
+
+  bool Has(EventIndex gpu) {
+    for (EventIndex e = tree_.parent(gpu); e != trace::kNoEvent; e = tree_.parent(e)) {
+      if (events_[e].kind != trace::EventKind::kCpuOp) continue;
+      const trace::Args& args = events_.args_of(e);
+      if (args.types == kNoString || args.dims == kNoString) break;
+      const auto [known, added] = known_.try_emplace({args.types, args.dims});
+      if (added) known->second = OfOperands(events_.text(args.types), events_.text(args.dims));
+      return known->second;
+    }
+    return doubles_.Of(gpu);
+  }
+
+ private:
+  static bool IsOfDoubles(std::string_view kernel) {
+    const std::size_t open = kernel.find('<');
+    return open != kernel.npos && kernel.substr(open + 1).starts_with("double");
+  }
+
+  // Scalars and single elements decide nothing.
+  static bool OfOperands(std::string_view raw_types, std::string_view raw_dims) {
+    const std::vector<Shape> shapes = ParseShapes(raw_dims);
+    const std::vector<std::string> types = ParseTypes(raw_types);
+    if (shapes.size() != types.size()) return false;
+    bool doubles = false, integers = false, others = false;
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      if (shapes[i].empty() || Elements(shapes[i]) <= 1) continue;
+      const std::string type = ShortType(types[i]);
+      const bool integer = type.starts_with("int") || type == "uint8" || type == "bool";
+      doubles = doubles || type == "fp64";
+      integers = integers || integer;
+      others = others || (type != "fp64" && !integer);
+    }
+    return doubles || (integers && !others);
+  }
+
+  const trace::EventStore& events_;
+  const tree::CallTree& tree_;
+  trace::ByName<bool> doubles_;
+  std::map<std::pair<StringId, StringId>, bool> known_;
+};
+
 WideWork WideWorkOf(const Calls& calls, const ledger::KindsOfWork& kinds,
                     const std::vector<CategoryAnalysis>& categories) {
   WideWork out;
   const std::vector<bool> planar = PlanarWork(calls, categories);
+  OtherTypes other_types(calls);
   for (const EventIndex e : calls.trace.attribution().timeline) {
     const trace::Event& event = calls.events()[e];
     if (event.kind != trace::EventKind::kKernel) continue;
@@ -110,6 +162,7 @@ WideWork WideWorkOf(const Calls& calls, const ledger::KindsOfWork& kinds,
     if (computes && !wide) out.narrow_ns += kind.precision.empty() ? 0 : ns;
     // Kernels between products rarely name a type: theirs is that of the products.
     if (!wide && (computes || !kind.precision.empty())) continue;
+    if (other_types.Has(e)) continue;
     const bool is_short = ns < 1000 * limits::kSmallKernelUs;
     const Work as = work != Work::kProducts ? work
                     : planar[e]             ? Work::kPlanar

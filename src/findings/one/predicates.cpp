@@ -38,6 +38,7 @@ constexpr Predicate<KernelFacts> kOfKernel[] = {
     {"adds gradient", [](const KernelFacts& f) { return f.adds_gradient; }},
     {"beside attention", [](const KernelFacts& f) { return f.beside_attention; }},
     {"few blocks", [](const KernelFacts& f) { return f.few_blocks; }},
+    {"generated", [](const KernelFacts& f) { return f.generated; }},
     {"of convolution", [](const KernelFacts& f) { return f.of_convolution; }},
     {"rated", [](const KernelFacts& f) { return f.rated; }},
     {"replayed", [](const KernelFacts& f) { return f.replayed; }},

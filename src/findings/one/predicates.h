@@ -26,6 +26,7 @@ struct KernelFacts {
   bool beside_attention = false;  // these three: see KernelRoles
   bool of_convolution = false;    // or it is one
   bool adds_gradient = false;
+  bool generated = false;   // a compiler wrote it, which may have put other ops into it
   bool few_blocks = false;  // fewer than the GPU has compute units, for long
 };
 

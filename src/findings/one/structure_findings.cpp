@@ -22,6 +22,7 @@
 #include "findings/one/loader_transforms.h"
 #include "findings/one/loss_over_vocabulary.h"
 #include "findings/one/multi_kernel.h"
+#include "findings/one/needs.h"
 #include "findings/one/passes_in_turn.h"
 #include "findings/one/product_kernels.h"
 #include "findings/one/repeated_inputs.h"
@@ -280,6 +281,7 @@ class TraceStructures {
     std::set<EventIndex> copies;
     std::size_t collectives = 0;
     std::string kernel;
+    Message message;  // of the first
     for (const std::vector<EventIndex>& work : WorkByStream(calls_)) {
       for (std::size_t i = 0; i < work.size(); ++i) {
         if (!IsCollective(work[i])) continue;
@@ -287,6 +289,7 @@ class TraceStructures {
         if (i > 0 && IsDeviceCopy(work[i - 1])) copies.insert(work[i - 1]);
         if (i + 1 < work.size() && IsDeviceCopy(work[i + 1])) copies.insert(work[i + 1]);
         if (copies.size() > before) ++collectives;
+        if (copies.size() > before && kernel.empty()) message = MessageOf(calls_.trace, work[i]);
         if (copies.size() > before && kernel.empty())
           kernel = analysis::ShortKernelName(events_.name(work[i]));
       }
@@ -294,11 +297,12 @@ class TraceStructures {
     if (static_cast<double>(collectives) < limits::kBesides) return;
     std::vector<Fact> facts = {StructureCount("collectives", collectives),
                                StructureText("kernel", kernel)};
-    if (context_.engine == Engine::kVllm) {
+    const Fit fit = FitOf(Info(Advice::kFuseAllReduceVllm).needs, context_, message);
+    if (context_.engine == Engine::kVllm && fit != Fit::kNot) {
       facts.push_back(StructureWords(
-          "server",
-          "Where vLLM fuses the all-reduce with the normalization after it (pass_config: "
-          "fuse_allreduce_rms), the copies go with it"));
+          "server", fmt::format("Where vLLM fuses the all-reduce with the normalization after it "
+                                "(pass_config: fuse_allreduce_rms{}), the copies go with it",
+                                fit == Fit::kUnknown ? fmt::format(", {}", kIfSupported) : "")));
     }
     Add(Pattern::kCollectiveCopies, "Copies", "device copies", {copies.begin(), copies.end()},
         {0.5, 0.8, 1}, {{}, "no copies", "their time in this trace"}, std::move(facts));

@@ -8,6 +8,7 @@
 #include "findings/one/advice_rules.h"
 #include "findings/one/equal_calls.h"
 #include "findings/one/estimates.h"
+#include "findings/one/needs.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::findings {
@@ -187,6 +188,7 @@ Finding CommunicationFinding(const session::LoadedTrace& trace, const Analysis& 
   ExposedCollectives exposed;
   if (longest != multi.collectives.end()) {
     exposed.longest = longest->name;
+    exposed.message = MessageOf(trace, longest->example);
     exposed.issued = !longest->op.empty() && multi.nccl;
     exposed.fp32 = longest->dtype == "Float" || longest->dtype == "float32";
   }
@@ -233,7 +235,7 @@ std::vector<Fact> LargeFacts(const CopyGroup& group) {
   if (group.large.size() == group.count) return facts;
   for (const CopyGroup::Large& one : group.large) {
     if (one.bytes <= 0) return {};
-    facts.push_back(NumberFact("large_copy", one.bytes, "B"));
+    facts.push_back(NumberFact("large_copy", one.bytes / 1e6, "MB"));
     facts.push_back(NumberFact("its_rate", one.bytes / one.us / 1000, "GB/s"));
   }
   return facts;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -212,6 +213,7 @@ class PlaceFinder {
     place.code = group.code;
     place.waits_for = group.waits_for;
     place.wait = kind;
+    if (kind == WaitKind::kCheck) place.check = CheckOfAll(waits);
     out->behind_ms += place.idle_ms - lead_ms - inside_ms;
     out->lead_ms += lead_ms;
     out->count += place.count;
@@ -391,19 +393,31 @@ class PlaceFinder {
   }
 
   // Whether the value that a call fetches says whether values are as they should be.
-  bool IsOfACheck(EventIndex call) const {
+  bool IsOfACheck(EventIndex call) const { return CheckOf(call) != kNoEvent; }
+  // The outermost op of that check; kNoEvent: it says nothing of the kind.
+  EventIndex CheckOf(EventIndex call) const {
     const EventIndex op = tree_.parent(call);
+    EventIndex found = kNoEvent;
     for (EventIndex above = op; IsOp(above); above = tree_.parent(above)) {
-      if (IsCheck(events_.name(above))) return true;
+      if (IsCheck(events_.name(above))) found = above;
     }
-    if (!IsOp(op) || KindOfWait(std::string(events_.name(op)), false, false) != WaitKind::kScalar)
-      return false;
-    bool found = false;
+    if (found != kNoEvent || !IsOp(op) ||
+        KindOfWait(std::string(events_.name(op)), false, false) != WaitKind::kScalar)
+      return found;
     ForOpsBefore(call, [&](EventIndex before) {
-      found = IsCheck(events_.name(before));
-      return !found && !IsReadBefore(call, before);
+      if (IsCheck(events_.name(before))) found = before;
+      return found == kNoEvent && !IsReadBefore(call, before);
     });
     return found;
+  }
+  // The op that all checks of a place are part of; empty: several.
+  std::string CheckOfAll(const WaitCalls& waits) const {
+    std::set<std::string_view> names;
+    for (const EventIndex call : waits.calls) {
+      const EventIndex check = CheckOf(call);
+      if (check != kNoEvent) names.insert(events_.name(check));
+    }
+    return names.size() == 1 ? std::string(*names.begin()) : std::string();
   }
   // Another value that was fetched before: what was computed before that is not for this one.
   bool IsReadBefore(EventIndex call, EventIndex op) const {

@@ -1,9 +1,11 @@
 #include "findings/one/work_context.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 #include "base/text.h"
+#include "findings/one/needs.h"
 #include "findings/one/workload.h"
 #include "levers/fixes.h"
 #include "trace/recorded_setting.h"
@@ -29,6 +31,20 @@ Engine EngineOf(std::string_view frameworks) {
   if (Names(frameworks, "TensorRT-LLM")) return Engine::kTensorRt;
   if (Names(frameworks, "xDiT") || Names(frameworks, "diffusers")) return Engine::kDiffusers;
   return Engine::kNone;
+}
+
+// Of frames of Python in files of a folder `models`, as engines and transformers have them.
+std::vector<std::string> ModelFilesOf(const trace::EventStore& events) {
+  constexpr std::string_view kFolder = "/models/";
+  std::set<std::string> files;
+  for (StringId id = 0; id < events.strings.size(); ++id) {
+    const std::string_view name = events.strings[id];
+    const std::size_t end = name.find(".py(");
+    if (end == name.npos || name.substr(0, end).find(kFolder) == name.npos) continue;
+    const std::size_t begin = name.rfind('/', end) + 1;
+    files.emplace(name.substr(begin, end + 3 - begin));
+  }
+  return {files.begin(), files.end()};
 }
 
 // "tensor parallel 8, ...": 8; 1 where experts are parallel themselves.
@@ -156,6 +172,8 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
     context->framework = levers::WordsFor(told->framework);
   context->how = &trace::HowToRecordNext(trace.trace().metadata);
   context->tunable_op = TunableOpOf(trace.trace().metadata);
+  context->model_files = ModelFilesOf(events);
+  context->architecture = NvidiaArchitecture(trace);
   context->amd = platform != nullptr && platform->vendor == "AMD";
   for (trace::EventIndex e = 0; platform == nullptr && e < events.size(); ++e) {
     if (!trace::IsLaunchCall(events[e].kind)) continue;

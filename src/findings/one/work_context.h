@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "findings/one/engine_switches.h"
 #include "perf/platform.h"
@@ -29,6 +30,8 @@ struct WorkContext {
   std::uint64_t sync_calls = 0;  // of runtime calls below ops that wait for the GPU
   Engine engine = Engine::kNone;
   const EngineSwitches* switches = nullptr;  // of an engine that has them; null: none is known
+  int architecture = 0;                      // NVIDIA's compute capability: 90; 0: not known
+  std::vector<std::string> model_files;  // that stacks name: "qwen3.py" of ".../models/qwen3.py(7)"
   bool amd = false;         // ROCm: by the platform, else by the names of runtime calls
   bool causal = false;      // attention may be meant to be causal: text, no images
   bool bucketed = false;    // DDP or FSDP: gradients are reduced in buckets beside backward work

@@ -179,19 +179,21 @@ class BatchTeller {
     return fmt::format(" (a frame has {} patches: {} frames in one sequence)", patches, frames);
   }
 
-  // How often a decoder enlarges its masks from one size: a pass does so several times, from sizes
-  // of its own. Absent: no transposed convolution has its shapes.
-  std::optional<std::uint64_t> EnlargingPasses() const {
-    std::optional<std::uint64_t> most;
+  // How often a decoder enlarges its masks of `batch` prompts from one size: a pass does so several
+  // times, from sizes of its own. Of other batches it is another pass, as one that results are
+  // compared with. Absent: no transposed convolution has its shapes.
+  std::optional<std::uint64_t> EnlargingPasses(std::int64_t batch) const {
+    std::optional<std::uint64_t> any, own;
     for (const ShapedOperation& one : facts_.operations) {
       if (one.kind != Kind::kConvolution || one.shapes.size() < 2) continue;
       const Shape &input = one.shapes[0], &weight = one.shapes[1];
       if (input.size() != 4 || weight.size() != 4 || weight[0] == weight[1]) continue;
       // Weights of a transposed one have the input's channels first.
-      if (input[1] == weight[0])
-        most = std::max<std::uint64_t>(most.value_or(0), one.operation->count);
+      if (input[1] != weight[0]) continue;
+      std::optional<std::uint64_t>& most = input[0] == batch ? own : any;
+      most = std::max<std::uint64_t>(most.value_or(0), one.operation->count);
     }
-    return most;
+    return own ? own : any;
   }
 
   // A promptable decoder takes points or boxes in batches of its own.
@@ -199,7 +201,8 @@ class BatchTeller {
     const std::uint64_t enlarged = Containing(facts_.ops, {"aten::conv_transpose2d"}).count;
     for (const AttentionSizes& one : sizes_.attentions) {
       if (!one.IsOfPrompts() || !one.batch || *one.batch < 2 || enlarged == 0) continue;
-      const std::uint64_t passes = std::gcd(one.calls, EnlargingPasses().value_or(enlarged));
+      const std::uint64_t passes =
+          std::gcd(one.calls, EnlargingPasses(*one.batch).value_or(enlarged));
       return passes > 1 ? fmt::format(", {} mask decoder passes of {} prompts", passes, *one.batch)
                         : fmt::format(", {} prompts at once", *one.batch);
     }
