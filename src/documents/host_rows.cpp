@@ -42,6 +42,8 @@ std::vector<std::pair<std::string, double>> PlaceInStep(const findings::HostCaus
 }
 
 std::vector<std::pair<std::string, double>> StretchRows(const findings::HostCause& cause) {
+  if (cause.kind == findings::HostCauseKind::kStop && cause.longest_ms > 0)
+    return {{"Longest of them", cause.longest_ms}};
   if (cause.each_ms <= 0) return {};
   if (cause.kind == findings::HostCauseKind::kDescheduled)
     return {{"Longest of them", cause.each_ms}};

@@ -37,12 +37,19 @@ class StopMaker {
   bool Matters(double ms) const {
     return e_.base_ms > 0 && ms >= limits::kStopShareMin / 100 * e_.base_ms;
   }
+  static double LongestMs(const HostTime& time) {
+    std::int64_t ns = 0;
+    for (const Interval<std::int64_t>& one : time)
+      ns = std::max(ns, one.end - one.start);
+    return MillisOf(ns);
+  }
   void Add(const char* member, std::string subject, Pattern rule, std::vector<Fact> facts,
            const HostTime& time, std::vector<analysis::Change> changes) {
     HostCause cause;
     cause.kind = HostCauseKind::kStop;
     cause.count = time.size();
     cause.total_ms = MillisOf(Length(time));
+    cause.longest_ms = LongestMs(time);
     cause.idle_ms = cause.total_ms;
     cause.once = 2 * Length(e_.scope.Of(time)) < Length(time);
     cause.changes = std::move(changes);
@@ -159,11 +166,10 @@ class StopMaker {
     const auto most =
         std::max_element(names.begin(), names.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    std::vector<Fact> facts = {
-        StructureCount("stops", time.size()),
-        StructureWords("longest", ThreeDigits(MillisOf(longest->ns())) + " ms"),
-        StructureText("place", std::string(events_.name(longest->owner))),
-        StructureText("holder", most->first)};
+    std::vector<Fact> facts = {StructureCount("stops", time.size()),
+                               StructureWords("longest", ThreeDigits(LongestMs(time)) + " ms"),
+                               StructureText("place", std::string(events_.name(longest->owner))),
+                               StructureText("holder", most->first)};
     const bool lock = rule == Pattern::kInterpreterLock;
     Add(lock ? "interpreter_lock" : "python_stops",
         lock ? most->first : std::string("garbage collection [inferred]"), rule, std::move(facts),
