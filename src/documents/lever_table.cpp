@@ -400,6 +400,13 @@ std::string NeededText(const findings::Analysis& analysis, const findings::Uncov
                                                 : "at least " + least);
 }
 
+// The first letter small, unless it begins an abbreviation ("GEMMs").
+std::string InSentence(std::string words) {
+  if (words.size() > 1 && LowerAscii(words.substr(1, 1)) == words.substr(1, 1))
+    words[0] = LowerAscii(words.substr(0, 1))[0];
+  return words;
+}
+
 // Large lines of the base that no recommendation is about are said to be none; GPU work that the
 // host hides is none to shorten. Absent: there is none.
 std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
@@ -418,7 +425,8 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
     bound_ms += line.bound_ms.value_or(0);
     if (names.size() == kUncoveredMost) continue;
     const bool rest = line.work && analysis.covered[static_cast<std::size_t>(*line.work)] > kRest;
-    std::string name(line.work ? LineName(*line.work) : "GPU idle time");
+    std::string name =
+        line.work ? InSentence(std::string(LineName(*line.work))) : "GPU waits for the host";
     kinds.push_back(name);
     if (rest) name += " that no priority covers";
     names.push_back(fmt::format(
@@ -433,14 +441,16 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
   return Beside(
       '\0',
       kernels && !assessed
-          ? fmt::format("Profile {} with hardware counters; no performance model covers most of it",
-                        Enumerated(kinds))
+          ? fmt::format(
+                "Profile {} with hardware counters; no performance model covers most of their time",
+                Enumerated(kinds))
       : !assessed
           ? fmt::format("Record what \"How far to trust it\" asks for; {} {} no verdict yet",
                         Enumerated(kinds), kinds.size() == 1 ? "has" : "have")
       : kernels
-          ? fmt::format("Profile {} with hardware counters; no recommendation covers most of it",
-                        Enumerated(kinds))
+          ? fmt::format(
+                "Profile {} with hardware counters; no recommendation covers most of their time",
+                Enumerated(kinds))
           : fmt::format("No recommendation covers most of the time of {}", Enumerated(kinds)),
       fmt::format("The time goes to {}", fmt::join(names, "; ")),
       assessed ? fmt::format("up to {} to gain", EachMs(analysis, bound_ms)) : "size unknown",
@@ -466,9 +476,7 @@ std::string FurtherAction(const findings::Analysis& analysis, const TextEdits& e
   std::string words = largest == nullptr || most < kTold * analysis.wall.wall_ms
                           ? ""
                           : FirstClause(TextOf(analysis, *largest, edits).action);
-  // Inside a sentence, unless it begins with an abbreviation.
-  if (words.size() > 1 && LowerAscii(words.substr(1, 1)) == words.substr(1, 1))
-    words[0] = LowerAscii(words.substr(0, 1))[0];
+  words = InSentence(std::move(words));
   return Say(phrases::front::kFurther, {{"count", *count}, {"largest", words}});
 }
 

@@ -20,6 +20,7 @@
 #include "documents/prose.h"
 #include "documents/remedy_text.h"
 #include "documents/saving_base.h"
+#include "documents/saving_rows.h"
 #include "documents/time_parts.h"
 #include "findings/one/estimates.h"
 #include "findings/one/thresholds.h"
@@ -122,21 +123,6 @@ std::string AchievedText(const findings::Efficiency& efficiency) {
 
 namespace {
 
-// What GPU work could be spared, of the whole recording and of one of its steps.
-void AddPossible(const findings::Analysis& analysis, const findings::Finding& finding,
-                 MarkdownTable* table) {
-  if (finding.savings_ms) {
-    const std::string name =
-        OfHostTime(analysis, finding) ? "Possible saving" : "Possible saving of GPU time";
-    table->Row({name, RangeMs(*finding.savings_ms)});
-    if (!finding.one_off && (analysis.base.count > 1 || finding.own_part < 1)) {
-      table->Row({name + " " + UnitPhrase(analysis), EachRange(analysis, finding.OwnSavingsMs())});
-    }
-    if (finding.impact_percent && finding.impact_percent->high <= 100)  // not of time around it
-      table->Row({"Possible saving, share of the window", RangePct(*finding.impact_percent)});
-  }
-}
-
 // Figures of calls and kernels that are compared with their equals.
 constexpr std::pair<std::string_view, std::string_view> kComparedFacts[] = {
     {"slow_us", "Time of slow calls"},
@@ -203,22 +189,7 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   }
   if (finding.starved_percent)
     table.Row({"Time after which the GPU queue ran dry", Pct(*finding.starved_percent)});
-  AddPossible(analysis, finding, &table);
-  const bool host_time = OfHostTime(analysis, finding);
-  for (const auto& [path, change] :
-       {std::pair{"Path A", &finding.change_a}, {"Path B", &finding.change_b}}) {
-    if (!*change || !finding.rule) continue;
-    const std::string name =
-        host_time ? fmt::format("{} saves", path) : fmt::format("GPU time that {} saves", path);
-    table.Row({name, RangeMs((*change)->savings_ms)});
-    if (analysis.base.count > 1) {
-      table.Row({fmt::format("{} {}", name, UnitPhrase(analysis)),
-                 EachRange(analysis, findings::Scaled((*change)->savings_ms, finding.own_part))});
-    }
-    table.Row(
-        {fmt::format("{} reaches", path),
-         fmt::format("{} ({})", CellOfText((*change)->target), CellOfText((*change)->source))});
-  }
+  AddSavingRows(analysis, finding, &table);
   const findings::WallSaving* best = findings::BestWall(finding);
   if (best != nullptr) {
     for (const auto& [path, saving] :
@@ -258,10 +229,9 @@ std::string LibraryName(const std::string& library) {
 
 std::string FiguresTable(const findings::Analysis& analysis, const findings::Finding& finding) {
   std::vector<std::string> header = {"Time", "Share of the " + analysis.base.unit};
-  const std::string dash(kAbsentText);
   std::vector<std::string> row = {
       finding.one_off ? Ms(finding.time_ms) + ", once" : EachMs(analysis, finding.OwnMs()),
-      finding.one_off ? dash : BaseShare(analysis, finding.OwnMs())};
+      finding.one_off ? std::string(kAbsentText) : BaseShare(analysis, finding.OwnMs())};
   const auto add = [&](std::string name, std::string value) {
     header.push_back(std::move(name));
     row.push_back(std::move(value));

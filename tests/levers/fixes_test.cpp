@@ -199,6 +199,33 @@ TEST_CASE("a user's words stand over ours, and nothing else does") {
   CHECK(*none == nullptr);
 }
 
+TEST_CASE("a platform has the words made for it, under those of a user") {
+  const auto attention = [](const Fixes& fixes) {
+    return fixes.Of(Advice::kAttentionCudnn).what +
+           fixes.RuleOf(Pattern::kAttentionGeneration)->path_b +
+           fixes.RuleOf(Pattern::kAttentionPackage)->path_a;
+  };
+  const std::string hopper = attention(ForPlatform(Shipped(), "Hopper"));
+  CHECK(hopper.find("FlashAttention-3") != std::string::npos);
+  CHECK(hopper.find("FlashAttention-4") == std::string::npos);
+  const std::string blackwell = attention(ForPlatform(Shipped(), "Blackwell"));
+  CHECK(blackwell.find("FlashAttention-4") != std::string::npos);
+  CHECK(blackwell.find("FlashAttention-3") == std::string::npos);
+  // Where the device is not known, or is another, neither is named.
+  for (const std::string_view other : {"", "ROCm"}) {
+    const std::string words = attention(ForPlatform(Shipped(), other));
+    CHECK(words.find("FlashAttention-3") == std::string::npos);
+    CHECK(words.find("FlashAttention-4") == std::string::npos);
+  }
+  const auto mine = ShippedWith("mine.json", R"({"fixes": [
+    {"id": "attention_generation", "path_b": "Call our attention."},
+    {"id": "channels_last", "what": "set `--nhwc`"}]})");
+  REQUIRE(mine);
+  const Fixes fixes = ForPlatform(**mine, "Hopper");
+  CHECK(fixes.RuleOf(Pattern::kAttentionGeneration)->path_b == "Call our attention.");
+  CHECK(ForPlatform(**mine, "ROCm").Of(Advice::kChannelsLast).what == "set `--nhwc`");
+}
+
 std::string Refusal(const std::string& entry) {
   const auto made = ShippedWith("mine.json", R"({"fixes": [)" + entry + "]}");
   return made ? "" : made.error().message;

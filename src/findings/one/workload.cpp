@@ -1,5 +1,6 @@
 #include "findings/one/workload.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -42,7 +43,13 @@ std::string InLine(WorkloadPart part, const std::string& value) {
     case WorkloadPart::kExperts: return "experts " + value;
     case WorkloadPart::kVocabulary: return "vocabulary " + value;
     case WorkloadPart::kParameters: return "about " + value + " parameters";
-    case WorkloadPart::kComponents: return "with " + value;
+    case WorkloadPart::kComponents: {
+      // "T5EncoderModel 12% of compute time, Decoder 3%": the first share says of what.
+      const std::size_t share = std::min(value.find('%'), value.size() - 1) + 1;
+      const bool shares = value[share - 1] == '%';
+      return "with " + value.substr(0, share) + (shares ? " of compute time" : "") +
+             value.substr(share);
+    }
     default: return value;
   }
 }

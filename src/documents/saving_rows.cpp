@@ -1,0 +1,52 @@
+#include "documents/saving_rows.h"
+
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "documents/base_text.h"
+#include "documents/host_rows.h"
+#include "findings/one/estimates.h"
+
+namespace jarvis::documents {
+namespace {
+
+// What GPU work could be spared, of the whole recording and of one of its steps.
+void AddPossible(const findings::Analysis& analysis, const findings::Finding& finding,
+                 MarkdownTable* table) {
+  if (finding.savings_ms) {
+    const std::string name =
+        OfHostTime(analysis, finding) ? "Possible saving" : "Possible saving of GPU time";
+    table->Row({name, RangeMs(*finding.savings_ms)});
+    if (!finding.one_off && (analysis.base.count > 1 || finding.own_part < 1)) {
+      table->Row({name + " " + UnitPhrase(analysis), EachRange(analysis, finding.OwnSavingsMs())});
+    }
+    if (finding.impact_percent && finding.impact_percent->high <= 100)  // not of time around it
+      table->Row({"Possible saving, share of the window", RangePct(*finding.impact_percent)});
+  }
+}
+
+}  // namespace
+
+void AddSavingRows(const findings::Analysis& analysis, const findings::Finding& finding,
+                   MarkdownTable* table) {
+  AddPossible(analysis, finding, table);
+  const bool host_time = OfHostTime(analysis, finding);
+  for (const auto& [path, change] :
+       {std::pair{"Path A", &finding.change_a}, {"Path B", &finding.change_b}}) {
+    if (!*change || !finding.rule) continue;
+    const std::string name =
+        host_time ? fmt::format("{} saves", path) : fmt::format("GPU time that {} saves", path);
+    table->Row({name, RangeMs((*change)->savings_ms)});
+    if (analysis.base.count > 1) {
+      table->Row({fmt::format("{} {}", name, UnitPhrase(analysis)),
+                  EachRange(analysis, findings::Scaled((*change)->savings_ms, finding.own_part))});
+    }
+    table->Row(
+        {fmt::format("{} reaches", path),
+         fmt::format("{} ({})", CellOfText((*change)->target), CellOfText((*change)->source))});
+  }
+}
+
+}  // namespace jarvis::documents
