@@ -281,8 +281,8 @@ bool TurnsToBackward(const findings::Analysis& analysis, const HostCause& cause)
 
 // The host is ahead as a rule: where it is not is all that can be told.
 std::string AheadTitle(const findings::Analysis& analysis, const HostCause& cause) {
-  std::string text = "GPU idle for " + EachMs(analysis, IdleMs(analysis, cause)) + " " +
-                     UnitPhrase(analysis);
+  std::string text =
+      "GPU idle for " + EachMs(analysis, IdleMs(analysis, cause)) + " " + UnitPhrase(analysis);
   if (TurnsToBackward(analysis, cause)) return text + ", mostly where backward starts";
   if (HasPlace(analysis, cause)) {
     return text +

@@ -84,7 +84,8 @@ TEST_CASE("a saving larger than the time beside it says why") {
   CHECK(BeyondText(one.analysis, one.finding).empty());
   one.Saves({4, 10, 15}, 10);
   CHECK(BeyondText(one.analysis, one.finding).find("it includes host time") != std::string::npos);
-  CHECK(one.Impact().find("of the recording. The upper end of the saving exceeds") != std::string::npos);
+  CHECK(one.Impact().find("of the recording. The upper end of the saving exceeds") !=
+        std::string::npos);
   one.Saves({11, 12, 13}, 12);  // all of it is longer
   CHECK(BeyondText(one.analysis, one.finding).starts_with("The saving exceeds"));
   one.finding.patterns.push_back(

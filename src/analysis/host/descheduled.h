@@ -9,7 +9,8 @@
 // eight in ops and runtime calls of at least five names, no name with most of them. Then stretches
 // count, too, that are thirty times as long as is usual at their place (silent_places.h) and seldom
 // so, and silent stretches between calls, both as far as they are about as long as what is seen
-// inside calls. An op that computes on the CPU is as long as its data are large: its pieces are none.
+// inside calls. An op that computes on the CPU is as long as its data are large: its pieces are
+// none.
 #pragma once
 
 #include <cstdint>

@@ -62,15 +62,15 @@ struct HostCause {
   double longest_ms = 0;
   bool alike() const { return longest_ms <= 1.25 * shortest_ms; }
   std::optional<double> period_ms;
-  std::string before;            // of a section: the op whose work ended before; may be empty
-  std::string after;             // the op whose work came next; may be empty
-  bool scattered = false;        // of a section: its stretches lie between other ops, too
-  bool at_end = false;           // ... one of them comes after all GPU work
-  bool loading = false;          // of a section: inside a data loader
-  bool generated = false;        // of a section: one generator makes what each stretch needs
-  bool late = false;             // of a section: the GPU has work meanwhile, and waits after it
-  double nothing_ms = 0;         // of a section: no event recorded meanwhile
-  double recorder_ms = 0;        // of a section: what of it recording is expected to have cost
+  std::string before;      // of a section: the op whose work ended before; may be empty
+  std::string after;       // the op whose work came next; may be empty
+  bool scattered = false;  // of a section: its stretches lie between other ops, too
+  bool at_end = false;     // ... one of them comes after all GPU work
+  bool loading = false;    // of a section: inside a data loader
+  bool generated = false;  // of a section: one generator makes what each stretch needs
+  bool late = false;       // of a section: the GPU has work meanwhile, and waits after it
+  double nothing_ms = 0;   // of a section: no event recorded meanwhile
+  double recorder_ms = 0;  // of a section: what of it recording is expected to have cost
   bool mostly_recorder() const { return 2 * recorder_ms > total_ms; }
   double launch_us = 0;          // of a launch-bound host: launch to launch, median
   double kernel_us = 0;          // median kernel

@@ -421,7 +421,8 @@ class WallAsker {
     const bool ahead = AheadOf(analysis_, *f).has_value();
     for (std::optional<WallSaving>* saving : {&f->wall_a, &f->wall_b}) {
       if (ahead && saving == &f->wall_b) continue;
-      const bool within = *saving && (*saving)->ms.mid * 1.5 >= after_ms;
+      const bool at_once = *saving && 2 * (*saving)->unrecorded_ms >= after_ms;
+      const bool within = *saving && ((*saving)->ms.mid * 1.5 >= after_ms || at_once);
       if (within) (*saving)->ms.high = std::max((*saving)->ms.high, after_ms);
     }
   }
