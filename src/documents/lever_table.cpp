@@ -442,14 +442,14 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
       '\0',
       kernels && !assessed
           ? fmt::format(
-                "Profile {} with hardware counters; no performance model covers most of their time",
+                "Profile {} with hardware counters; no performance model covers most of this time",
                 Enumerated(kinds))
       : !assessed
           ? fmt::format("Record what \"How far to trust it\" asks for; {} {} no verdict yet",
                         Enumerated(kinds), kinds.size() == 1 ? "has" : "have")
       : kernels
           ? fmt::format(
-                "Profile {} with hardware counters; no recommendation covers most of their time",
+                "Profile {} with hardware counters; no recommendation covers most of this time",
                 Enumerated(kinds))
           : fmt::format("No recommendation covers most of the time of {}", Enumerated(kinds)),
       fmt::format("The time goes to {}", fmt::join(names, "; ")),

@@ -101,8 +101,8 @@ std::string RuleInsight(const findings::Analysis& analysis, const findings::Find
       chains ? "Chains of short kernels" : Capitalised(SubjectsText(analysis, finding, true)),
       several || chains || IsPlural(finding) ? "take" : "takes", TimeText(analysis, finding),
       !several        ? std::string()
-      : sizes.empty() ? "; the largest runs"
-                      : fmt::format("; the largest ({}) runs", sizes),
+      : sizes.empty() ? ". The largest runs"
+                      : fmt::format(". The largest ({}) runs", sizes),
       findings::FillRule(RowOf(analysis, finding)->evidence, RuleFacts(finding), &WriteFact));
 }
 
