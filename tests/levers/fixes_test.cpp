@@ -211,11 +211,13 @@ TEST_CASE("a platform has the words made for it, under those of a user") {
   const std::string blackwell = attention(ForPlatform(Shipped(), "Blackwell"));
   CHECK(blackwell.find("FlashAttention-4") != std::string::npos);
   CHECK(blackwell.find("FlashAttention-3") == std::string::npos);
-  // Where the device is not known, or is another, neither is named.
+  // Where the device is not known, or is another, an action names neither; a rule that asks for one
+  // of the two names each with its device.
   for (const std::string_view other : {"", "ROCm"}) {
-    const std::string words = attention(ForPlatform(Shipped(), other));
-    CHECK(words.find("FlashAttention-3") == std::string::npos);
-    CHECK(words.find("FlashAttention-4") == std::string::npos);
+    const Fixes words = ForPlatform(Shipped(), other);
+    CHECK(words.Of(Advice::kAttentionCudnn).what.find("FlashAttention-3") == std::string::npos);
+    CHECK(attention(words).find("FlashAttention-3 (Hopper)") != std::string::npos);
+    CHECK(attention(words).find("FlashAttention-4 on Blackwell") != std::string::npos);
   }
   const auto mine = ShippedWith("mine.json", R"({"fixes": [
     {"id": "attention_generation", "path_b": "Call our attention."},

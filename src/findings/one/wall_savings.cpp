@@ -447,6 +447,14 @@ class WallAsker {
     }
   }
 
+  // What shows at once without the recorder is worth no more after others than alone.
+  void HoldAfter(Finding* f) const {
+    for (std::optional<WallSaving>* saving : {&f->wall_a, &f->wall_b}) {
+      if (*saving)
+        (*saving)->after_others_ms = std::min((*saving)->after_others_ms, (*saving)->ms.high);
+    }
+  }
+
   // The id of the finding behind which the one at `k` shows. What is not kept hides nothing: the
   // next one before it that is about the host, else the first.
   static std::string BehindWhat(const std::vector<Placed>& order, std::size_t k,
@@ -506,6 +514,7 @@ class WallAsker {
       }
       if (IsHeldUp(f)) {
         HoldBack(&f);
+        if (at_once) HoldAfter(&f);
       } else if (!hidden) {
         Widen(after_ms, &f);
       }
