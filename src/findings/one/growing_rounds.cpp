@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/correlation.h"
 #include "base/text.h"
 #include "findings/one/shapes.h"
 
@@ -14,7 +15,8 @@ namespace jarvis::findings {
 namespace {
 
 constexpr std::size_t kFewestRounds = 8, kMostRounds = 512;
-constexpr std::size_t kJoinsMax = 256;  // looked at in one round
+constexpr std::size_t kJoinsMax = 256;                        // looked at in one round
+constexpr std::int64_t kJoinRowsMax = std::int64_t{1} << 40;  // no tensor has more
 
 // Beyond the first third; 0: they do not grow.
 double GrowthOf(const std::vector<double>& lengths) {
@@ -67,8 +69,9 @@ std::vector<Join> JoinsOf(const trace::EventStore& events) {
                shapes[0].size());
     Join join{events[e].ts_ns, shapes[0][axis], 0, e};
     for (std::size_t i = 1; i < shapes.size(); ++i)
-      join.added += axis < shapes[i].size() ? std::max<std::int64_t>(0, shapes[i][axis]) : 0;
-    if (join.held > 0 && join.added > 0) out.push_back(join);
+      join.added +=
+          axis < shapes[i].size() ? std::clamp<std::int64_t>(shapes[i][axis], 0, kJoinRowsMax) : 0;
+    if (join.held > 0 && join.held <= kJoinRowsMax && join.added > 0) out.push_back(join);
   }
   std::stable_sort(out.begin(), out.end(),
                    [](const Join& a, const Join& b) { return a.at_ns < b.at_ns; });
@@ -120,19 +123,6 @@ std::vector<std::optional<Join>> ChainOf(const std::vector<Join>& joins,
   return chain;
 }
 
-double CorrelationOf(const std::vector<double>& a, const std::vector<double>& b) {
-  const auto n = static_cast<double>(a.size());
-  const double mean_a = std::accumulate(a.begin(), a.end(), 0.0) / n;
-  const double mean_b = std::accumulate(b.begin(), b.end(), 0.0) / n;
-  double ab = 0, aa = 0, bb = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ab += (a[i] - mean_a) * (b[i] - mean_b);
-    aa += (a[i] - mean_a) * (a[i] - mean_a);
-    bb += (b[i] - mean_b) * (b[i] - mean_b);
-  }
-  return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
-}
-
 struct SizedRounds {
   std::vector<double> ms, held, added;
 
@@ -144,8 +134,8 @@ struct SizedRounds {
   };
   Fit FitOf() const {
     constexpr double kAlike = 0.98;
-    const double yh = CorrelationOf(ms, held), ya = CorrelationOf(ms, added);
-    const double ha = CorrelationOf(held, added);
+    const double yh = Correlation(ms, held), ya = Correlation(ms, added);
+    const double ha = Correlation(held, added);
     Fit fit;
     fit.apart = ha * ha < kAlike;
     if (!fit.apart) return fit;
