@@ -1,7 +1,6 @@
 #include "documents/copy_text.h"
 
 #include <span>
-#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,10 +20,7 @@ std::span<const findings::Fact> FactsOfCopies(const findings::Finding& finding) 
 }  // namespace
 
 std::optional<double> CopyCallsMs(const findings::Finding& finding) {
-  for (const findings::Fact& fact : FactsOfCopies(finding)) {
-    if (fact.key == "calls_ms") return std::get<double>(fact.value);
-  }
-  return std::nullopt;
+  return findings::NumberOf(FactsOfCopies(finding), "calls_ms");
 }
 
 std::string InCalls(const findings::Finding& finding) {

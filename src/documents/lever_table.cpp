@@ -346,12 +346,10 @@ std::optional<FixRow> NarrowerRow(const findings::Analysis& analysis, std::size_
     if (finding.rule != findings::Pattern::kBelowLargeProducts &&
         finding.rule != findings::Pattern::kSlowerThanSiblings)
       continue;
-    for (const findings::Fact& fact : finding.patterns.front().facts) {
-      const double* option = std::get_if<double>(&fact.value);
-      if (fact.key != "option_ms" || option == nullptr) continue;
-      ms += *option;
-      ranks.push_back(fmt::format("{}", finding.global_rank));
-    }
+    const auto option_ms = findings::NumberOf(finding.patterns.front().facts, "option_ms");
+    if (!option_ms) continue;
+    ms += *option_ms;
+    ranks.push_back(fmt::format("{}", finding.global_rank));
   }
   ms = std::min(ms, wall.gpu_floor_ms - wall.host_floor_ms);  // then the host sets the pace
   if (ms < kLeast * wall.wall_ms) return std::nullopt;

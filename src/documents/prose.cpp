@@ -150,11 +150,7 @@ std::string RulePath(const findings::Analysis& analysis, const findings::Finding
   std::vector<findings::Fact> facts(known.begin(), known.end());
   constexpr double kLaunchesTold = 0.001;  // of the wall time
   const auto ms_of = [&](std::string_view key) {
-    for (const findings::Fact& fact : known) {
-      const double* ms = std::get_if<double>(&fact.value);
-      if (fact.key == key && ms != nullptr) return *ms;
-    }
-    return 0.0;
+    return findings::NumberOf(known, key).value_or(0);
   };
   for (findings::Fact& fact : facts) {
     auto* words = std::get_if<std::string>(&fact.value);

@@ -1,9 +1,12 @@
 // One number of an analysis.
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "table/table.h"
 
@@ -28,6 +31,14 @@ struct Range {
 inline bool IsWide(const Range& range) {
   constexpr double kWide = 10;  // high over low
   return range.high > kWide * range.low;
+}
+
+// Of the first fact of that key; absent: there is none, or it is no such number.
+inline std::optional<double> NumberOf(std::span<const Fact> facts, std::string_view key) {
+  const auto fact = std::ranges::find(facts, key, &Fact::key);
+  if (fact == facts.end()) return std::nullopt;
+  const auto* const value = std::get_if<double>(&fact->value);
+  return value == nullptr ? std::nullopt : std::optional(*value);
 }
 
 inline Fact NumberFact(std::string key, double value, std::string_view unit = {}) {

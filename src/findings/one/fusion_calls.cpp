@@ -31,9 +31,7 @@ FusionCalls::FusionCalls(Calls& calls, const std::vector<CategoryAnalysis>& cate
   std::vector<std::vector<char>> made(categories_.size());
   for (std::size_t c = 0; c < categories_.size(); ++c)
     made[c].assign(categories_[c].operations.size(), 0);
-  trace::ByName<bool> checks(events_, [](std::string_view name) {
-    return name.starts_with("aten::") && perf::IsValueCheck(name);
-  });
+  trace::ByName<bool> checks(events_, &perf::IsValueCheck);
   std::map<std::uint32_t, std::vector<std::uint32_t>> by_track;
   std::set<std::uint32_t> checked;  // tracks whose last call was a check's
   after_check_.assign(calls_.calls.size(), false);

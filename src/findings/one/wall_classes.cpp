@@ -131,9 +131,7 @@ double MostOfExchange(const Analysis& analysis, const Finding& finding) {
   const double hidden_ms = MostHidden(analysis, finding);
   const auto fact_ms = [&](std::string_view key) -> std::optional<double> {
     for (const PatternHit& hit : finding.patterns) {
-      const auto fact = std::ranges::find(hit.facts, key, &Fact::key);
-      if (fact == hit.facts.end()) continue;
-      if (const auto* const ms = std::get_if<double>(&fact->value)) return *ms;
+      if (const auto ms = NumberOf(hit.facts, key)) return ms;
     }
     return std::nullopt;
   };
