@@ -155,8 +155,7 @@ std::string BoundSentence(const findings::Analysis& analysis, const findings::Fi
     return Say(host ? phrases::impact::kNothingWhileHostBound : phrases::impact::kNoEstimate,
                {{"saving", EachMs(analysis, most_ms > 0 ? most_ms : finding.exclusive_ms)}});
   }
-  const std::vector<findings::Remedy>& path = findings::ExchangePath(finding);
-  const bool balances = !path.empty() && path.front().advice == findings::Advice::kBalanceExchange;
+  const bool balances = findings::BalancesExchange(finding);
   // An action that leaves a part hides nothing.
   const double joint_ms = bound_ms < *finding.bound_ms ? 0 : finding.joint_ms.value_or(0);
   return Say(host && joint_ms > 0 ? phrases::impact::kBoundByHost : phrases::impact::kBound,

@@ -69,6 +69,85 @@ TEST_CASE("a library chooses its grids: its users give it other work or compile"
   CHECK(OfLibrary(Analyze(CallsOf("my::sum", kReduce, 67, 97), "H100", kUnits)) == nullptr);
 }
 
+const Fact* BlocksFact(const Finding& finding, std::string_view key) {
+  for (const PatternHit& hit : finding.patterns) {
+    for (const Fact& fact : hit.facts) {
+      if (fact.key == key) return &fact;
+    }
+  }
+  return nullptr;
+}
+
+// 40 small products of one library beside others of `other`, of the time of `us` each.
+Analyzed TwoLibraries(std::string_view other, double us) {
+  TraceText text;
+  double at = 10;
+  for (int i = 0; i < 40; ++i) {
+    text.Op("tex_ts::te_gemm_ts", at, 8).Runtime("cudaLaunchKernel", at + 1, 4, 2 * i + 1);
+    text.Kernel("_block_scaled_block_gemm", at + 20, 97, 2 * i + 1, 7, R"("grid":[18,1,1])");
+    text.Op("aten::_scaled_mm", at + 10, 8).Runtime("cudaLaunchKernel", at + 11, 4, 2 * i + 2);
+    text.Kernel(other, at + 118, us, 2 * i + 2, 7, R"("grid":[132,1,1])");
+    at += us + 120;
+  }
+  return Analyze(text.Annotation("ProfilerStep#1", 0, at), "H100", kUnits);
+}
+
+TEST_CASE("the library of the other products of a precision is a way out, and no other") {
+  constexpr std::string_view kFp8 = "deep_gemm::fp8_gemm_kernel<4096u, 7168u>";
+  const Analyzed one = TwoLibraries(kFp8, 200);
+  const Finding* finding = FewBlocks(one);
+  REQUIRE(finding != nullptr);
+  REQUIRE(BlocksFact(*finding, "others") != nullptr);
+  CHECK(std::get<std::string>(BlocksFact(*finding, "others")->value) == "DeepGEMM");
+  CHECK(BlocksFact(*finding, "split") == nullptr);
+  // A library with less to do may be the exception itself, and one of another precision is none.
+  for (const Analyzed& near :
+       {TwoLibraries(kFp8, 40), TwoLibraries("nvjet_tst_128x256_64x4_2x1_v_bz_coopA_TNT", 200)}) {
+    finding = FewBlocks(near);
+    REQUIRE(finding != nullptr);
+    CHECK(BlocksFact(*finding, "others") == nullptr);
+    CHECK(BlocksFact(*finding, "split") != nullptr);
+  }
+}
+
+// The first finding where one rank's exchange is uneven beside a product of few blocks.
+const Finding* FirstBeside(double product_us, Analyzed* one) {
+  TraceText text;
+  double at = 0;
+  for (int i = 0; i < 40; ++i) {
+    const double us = i == 7 ? 90.5 : 500.5 + 20 * i;
+    text.OpWithKernel("exchange", at, 10, "deep_ep::internode_ll::combine<true>", at + 20, us,
+                      i + 1);
+    text.Op("sglang::scaled_mm", at + 11, 5).Runtime("cudaLaunchKernel", at + 12, 3, 100 + i);
+    text.Kernel("_block_scaled_block_gemm", at + 25 + us, product_us, 100 + i, 7,
+                R"("grid":[18,1,1])");
+    at += us + product_us + 60;
+  }
+  *one = Analyze(text, "H100", kUnits);
+  return one->analysis.findings.empty() ? nullptr : &one->analysis.findings.front();
+}
+
+TEST_CASE(
+    "what may all be waiting stands behind a saving of half its size, and before a small one") {
+  Analyzed one;
+  const Finding* first = FirstBeside(400, &one);
+  REQUIRE(first != nullptr);
+  CHECK(first->rule == Pattern::kFewBlocks);
+  first = FirstBeside(60, &one);
+  REQUIRE(first != nullptr);
+  CHECK(first->subject == "communication");
+}
+
+TEST_CASE("what part of the kernel time is in grids that leave compute units without a block") {
+  const Analyzed few = Analyze(CallsOf("my::scan", "my_kernel", 18, 97), "H100", kUnits);
+  REQUIRE(few.analysis.few_blocks_percent.has_value());
+  CHECK(*few.analysis.few_blocks_percent == doctest::Approx(100 * 97.0 / 197).epsilon(0.01));
+  // As many blocks as units are a persistent kernel's.
+  const Analyzed one_each = Analyze(CallsOf("my::scan", "my_kernel", 132, 97), "H100", kUnits);
+  CHECK(one_each.analysis.few_blocks_percent.value_or(-1) == 0);
+  CHECK_FALSE(Analyze(CallsOf("my::scan", "my_kernel", 18, 97)).analysis.few_blocks_percent);
+}
+
 TEST_CASE("a kernel that somebody wrote is theirs, whatever library uses it") {
   CHECK(FewBlocks(Analyze(CallsOf("sglang::scaled_mm", "_block_scaled_block_gemm", 18, 97), "H100",
                           kUnits)) != nullptr);
@@ -102,7 +181,7 @@ TEST_CASE("ROCm's extended launches count work-items, others blocks") {
 
 TEST_CASE("grids that fill half of the device, short kernels and collectives are none") {
   CHECK(FewBlocks(Analyze(CallsOf("my::scan", "my_kernel", 67, 97), "H100", kUnits)) == nullptr);
-  CHECK(FewBlocks(Analyze(CallsOf("my::scan", "my_kernel", 18, 12), "H100", kUnits)) == nullptr);
+  CHECK(FewBlocks(Analyze(CallsOf("my::scan", "my_kernel", 18, 8), "H100", kUnits)) == nullptr);
   CHECK(FewBlocks(Analyze(
             CallsOf("record_param_comms", "ncclDevKernel_AllReduce_Sum_f32_RING_LL()", 18, 97),
             "H100", kUnits)) == nullptr);

@@ -202,6 +202,20 @@ TEST_CASE("what autotuning may have turned down saves at least nothing by that p
   }
 }
 
+TEST_CASE("a convolution in 16 bits on fp32 units is one, and in fp32 it is none") {
+  const auto kernel = [](std::string_view type) {
+    return fmt::format("void precomputed_convolve_sgemm<{}, 1024, 5, 5, 4, 3, 3, 1, false>", type);
+  };
+  const Analyzed one = Repeated({{kGemmKernel, 100}, {kernel("__nv_bfloat16"), 100}}, "A100");
+  const Finding* finding = Of(one, Pattern::kConvolutionOnCudaCores);
+  REQUIRE(finding != nullptr);
+  REQUIRE(finding->change_a.has_value());
+  CHECK(finding->change_a->savings_ms.low > 0);
+  CHECK(finding->change_b->savings_ms.low == 0);  // the library may have no other kernel
+  CHECK(Of(Repeated({{kGemmKernel, 100}, {kernel("float"), 100}}, "A100"),
+           Pattern::kConvolutionOnCudaCores) == nullptr);
+}
+
 TEST_CASE("pointwise kernels in a row keep the time of the longest") {
   const Analyzed one =
       Repeated({{kGemmKernel, 100}, {kAddKernel, 30}, {kMulKernel, 50}, {kAddKernel, 20}}, "A100");
@@ -495,7 +509,7 @@ TEST_CASE("kernels of fewer blocks than compute units are told with both figures
   REQUIRE(finding != nullptr);
   CHECK(finding->change_b.has_value());
   CHECK_FALSE(left(104, 60));  // a block for each
-  CHECK_FALSE(left(64, 15));   // short
+  CHECK_FALSE(left(64, 8));   // short
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include "findings/one/framework_fit.h"
 #include "findings/one/fusion_finder.h"
 #include "findings/one/fusion_findings.h"
+#include "findings/one/grid_blocks.h"
 #include "findings/one/host_findings.h"
 #include "findings/one/idle_sections.h"
 #include "findings/one/kernel_findings.h"
@@ -338,6 +339,7 @@ class Analyzer {
     if (out_.wall.known) TellTogether(*simulation_, &out_);
     if (linked && !out_.too_little) out_.uncovered = FindUncoveredLines(out_);
     out_.slow_instance = FindSlowInstance(trace_, *frames_);
+    out_.few_blocks_percent = FewBlocksPercent(trace_, frames_->frames.base.base);
     int host_rank = 0, place = 0;  // in their final order: some about the host may be gone
     for (Finding& finding : all) {
       if (finding.category == "cpu_idle") finding.rank = ++host_rank;
@@ -542,8 +544,7 @@ class Analyzer {
 }  // namespace
 
 const CategoryAnalysis* Analysis::FindCategory(std::string_view key) const {
-  const auto found = std::find_if(categories.begin(), categories.end(),
-                                  [&](const CategoryAnalysis& one) { return one.key == key; });
+  const auto found = std::ranges::find(categories, key, &CategoryAnalysis::key);
   return found == categories.end() ? nullptr : &*found;
 }
 
@@ -555,8 +556,7 @@ const Operation* Analysis::FindOperation(std::string_view id) const {
     const Operation& there = category->operations[static_cast<std::size_t>(*number) - 1];
     if (there.id == id) return &there;  // they are numbered as they stand
   }
-  const auto found = std::find_if(category->operations.begin(), category->operations.end(),
-                                  [&](const Operation& operation) { return operation.id == id; });
+  const auto found = std::ranges::find(category->operations, id, &Operation::id);
   return found == category->operations.end() ? nullptr : &*found;
 }
 
@@ -587,8 +587,7 @@ std::vector<trace::EventIndex> Analysis::WorkOf(const Finding& finding) const {
 }
 
 const Finding* Analysis::FindFinding(std::string_view id) const {
-  const auto found = std::find_if(findings.begin(), findings.end(),
-                                  [&](const Finding& finding) { return finding.id == id; });
+  const auto found = std::ranges::find(findings, id, &Finding::id);
   return found == findings.end() ? nullptr : &*found;
 }
 

@@ -121,6 +121,7 @@ struct Analysis {
   std::array<std::string, ledger::kWorkKinds> uncovered_op;
   std::vector<UncoveredLine> uncovered;       // that no finding is about
   std::optional<SlowInstance> slow_instance;  // of like modules; absent: none
+  std::optional<double> few_blocks_percent;   // see FewBlocksPercent
   std::optional<RecordedSpan> recorded_span;  // absent: nothing says how long was recorded
   std::optional<TooLittle> too_little;        // to rank: then there are no findings
   std::optional<GraphBuild> costly_graph;     // that its replays do not pay for

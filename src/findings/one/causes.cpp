@@ -64,7 +64,7 @@ class CauseFinder {
       for (Operation& operation : category.operations) {
         if (operation.gpu_us <= 0 || operation.claimed || operation.count == 0) continue;
         if (operation.cause) continue;  // of a replayed sequence
-        Explain(category.kind, &operation);
+        Explain(category, &operation);
       }
     }
     Siblings();
@@ -78,7 +78,8 @@ class CauseFinder {
 
  private:
   // The first rule that holds; the order is from the most certain to the least.
-  void Explain(Kind kind, Operation* o) {
+  void Explain(const CategoryAnalysis& category, Operation* o) {
+    const Kind kind = category.kind;
     const bool product = kind == Kind::kGemm || kind == Kind::kConvolution;
     if (product && Tf32(o)) return;
     if (o->efficiency.impossible) return;
@@ -88,7 +89,7 @@ class CauseFinder {
     if (kind == Kind::kReduce && SumOfOne(o)) return;
     if (kind == Kind::kElementwise && ParameterAgain(o)) return;
     if (kind == Kind::kNorm && NarrowNorm(o)) return;
-    o->cause = FewBlocksCause(calls_, work_, kind, *o);
+    o->cause = FewBlocksCause(calls_, work_, category, *o);
     if (o->cause) o->efficiency.bound = Bound::kFewBlocks;
   }
 

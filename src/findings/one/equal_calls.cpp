@@ -74,12 +74,16 @@ std::optional<std::string> EqualCallsText(const session::LoadedTrace& trace) {
   });
   if (most == kinds.end() || !MovesEqually(*most)) return std::nullopt;
   if (IsSpread(*most)) {
+    // How many tokens an expert's rank is sent differs from call to call.
+    const bool differ = !most->bytes && most->family == analysis::CommFamily::kExchange;
     return fmt::format(
-        "{} equal calls of {} take {} to {}, median {}: time above {} is probably waiting for "
-        "other "
-        "ranks [inferred]; one rank cannot show for which of them.",
-        most->calls, analysis::CommFamilyName(most->family), Micros(most->shortest_ns),
-        Micros(most->longest_ns), Micros(most->median_ns), Micros(most->transfer_ns));
+        "{} {}calls of {} take {} to {}, median {}: time above {} is probably {}waiting for other "
+        "ranks [inferred]{}",
+        most->calls, differ ? "" : "equal ", analysis::CommFamilyName(most->family),
+        Micros(most->shortest_ns), Micros(most->longest_ns), Micros(most->median_ns),
+        Micros(most->transfer_ns), differ ? "more data or " : "",
+        differ ? ", which one rank does not tell apart: sizes are not recorded."
+               : "; one rank cannot show for which of them.");
   }
   const auto median = static_cast<double>(most->median_ns);
   if (median > kAlike * static_cast<double>(most->shortest_ns)) return std::nullopt;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -92,10 +93,47 @@ bool IsOfLibrary(std::string_view op, std::string_view kernel) {
          std::find(std::begin(kLibraries), std::end(kLibraries), library) != std::end(kLibraries);
 }
 
+std::string_view PrecisionOf(const Operation& o) {
+  return o.kernels.empty() ? std::string_view()
+                           : ledger::ClassifyKernelName(o.kernels.front().name).precision;
+}
+
+// The library that computes most of the other products of this precision, and more than `o`; empty:
+// there is none, or it is the same one. A name may leave the precision open: "fp8 or int8".
+std::string_view LibraryOfOthers(const CategoryAnalysis& category, const Operation& o) {
+  const std::string_view own = PrecisionOf(o);
+  std::map<std::string_view, double> libraries_us;
+  for (const Operation& other : category.operations) {
+    const std::string_view precision = PrecisionOf(other);
+    if (&other == &o || precision.empty() || own.find(precision) == own.npos) continue;
+    libraries_us[other.library] += other.gpu_us;
+  }
+  const auto most =
+      std::ranges::max_element(libraries_us, {}, [](const auto& at) { return at.second; });
+  if (most == libraries_us.end() || most->first == o.library || most->second < o.gpu_us) return {};
+  return most->first;
+}
+
+// What gives its work to more blocks.
+Fact SplitFact(const CategoryAnalysis& category, const Operation& o) {
+  switch (category.kind) {
+    case Kind::kGemm:
+      if (const std::string_view others = LibraryOfOthers(category, o); !others.empty())
+        return {"others", std::string(others), "words"};
+      return {"split", "split K, or merge this GEMM with another one that reads the same input",
+              "words"};
+    case Kind::kSdpa:
+      return {"split", "split the keys over blocks (flash-decoding), or batch more inputs",
+              "words"};
+    default: return {"split", "split each row or channel over several blocks", "words"};
+  }
+}
+
 }  // namespace
 
-std::optional<Cause> FewBlocksCause(const Calls& calls, const WorkContext& work, Kind kind,
-                                    const Operation& o) {
+std::optional<Cause> FewBlocksCause(const Calls& calls, const WorkContext& work,
+                                    const CategoryAnalysis& category, const Operation& o) {
+  const Kind kind = category.kind;
   const auto compute_units = ComputeUnitsOf(calls.trace);
   if (!compute_units || o.gpu.empty() || !IsOfKernels(calls, o)) return std::nullopt;
   const auto units = static_cast<double>(*compute_units);
@@ -137,6 +175,8 @@ std::optional<Cause> FewBlocksCause(const Calls& calls, const WorkContext& work,
       cause.b = cause.a;
       cause.facts.push_back({"place", "it", "words"});
     }
+  } else {
+    cause.facts.push_back(SplitFact(category, o));
   }
   return cause;
 }

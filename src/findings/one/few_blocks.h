@@ -12,7 +12,7 @@ namespace jarvis::findings {
 // Why an op that no other rule explains is slow: a normalisation of few rows that a compiler would
 // split, or any other kernel that leaves most of the device idle. Absent: its grids are large, not
 // recorded, or counted in work-items; its kernels are short or near their roof.
-std::optional<Cause> FewBlocksCause(const Calls& calls, const WorkContext& work, Kind kind,
-                                    const Operation& operation);
+std::optional<Cause> FewBlocksCause(const Calls& calls, const WorkContext& work,
+                                    const CategoryAnalysis& category, const Operation& operation);
 
 }  // namespace jarvis::findings

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "analysis/attribution/collective_kernel.h"
+#include "analysis/frames/frame_facts.h"
 #include "findings/one/thresholds.h"
 #include "trace/json_text.h"
 
@@ -57,6 +59,35 @@ std::optional<std::int64_t> ComputeUnitsOf(const session::LoadedTrace& trace) {
   return devices.empty() || !devices.front().sm_count
              ? std::nullopt
              : std::optional<std::int64_t>(*devices.front().sm_count);
+}
+
+std::optional<double> FewBlocksPercent(const session::LoadedTrace& trace,
+                                       const IntervalSet<std::int64_t>& times) {
+  constexpr std::size_t kRead = 4096, kGridsMin = 20;
+  // One block for each is how persistent kernels are launched.
+  constexpr double kFewer = 0.95;
+  const auto units = ComputeUnitsOf(trace);
+  if (!units) return std::nullopt;
+  const trace::EventStore& events = trace.events();
+  const analysis::TimeMeter in_times(times);
+  const auto& timeline = trace.attribution().timeline;
+  const std::size_t step = timeline.size() / kRead + 1;
+  std::size_t grids = 0;
+  double all_ns = 0, few_ns = 0;
+  for (std::size_t i = 0; i < timeline.size(); i += step) {
+    const trace::Event& event = events[timeline[i]];
+    if (event.kind != trace::EventKind::kKernel) continue;
+    if (in_times.In({event.ts_ns, event.end_ns()}) == 0) continue;
+    if (analysis::CommFamilyOfKernel(events.name(timeline[i]))) continue;
+    all_ns += static_cast<double>(event.dur_ns);
+    const auto blocks = BlocksOf(trace, timeline[i]);
+    if (!blocks) continue;
+    ++grids;
+    if (static_cast<double>(*blocks) < kFewer * static_cast<double>(*units))
+      few_ns += static_cast<double>(event.dur_ns);
+  }
+  if (grids < kGridsMin || all_ns <= 0) return std::nullopt;
+  return 100 * few_ns / all_ns;
 }
 
 bool HasFewBlocks(const session::LoadedTrace& trace, EventIndex kernel) {

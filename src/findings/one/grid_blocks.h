@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/interval.h"
 #include "session/loaded_trace.h"
 
 namespace jarvis::findings {
@@ -29,5 +30,11 @@ std::optional<std::int64_t> ComputeUnitsOf(const session::LoadedTrace& trace);
 // A kernel of limits::kFewBlocksAnyUs or more whose grid has fewer blocks than there are compute
 // units: some have nothing to do all the time, and neither memory nor arithmetic is its limit.
 bool HasFewBlocks(const session::LoadedTrace& trace, trace::EventIndex kernel);
+
+// Percent of the time of the kernels in `times` whose grids leave compute units without a block, by
+// every k-th kernel where there are many. Communication is left out. Absent: too few kernels have a
+// grid, or the compute units are not recorded.
+std::optional<double> FewBlocksPercent(const session::LoadedTrace& trace,
+                                       const IntervalSet<std::int64_t>& times);
 
 }  // namespace jarvis::findings

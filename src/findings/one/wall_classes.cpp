@@ -125,9 +125,13 @@ const std::vector<Remedy>& ExchangePath(const Finding& finding) {
   return finding.path_a.empty() ? finding.path_b : finding.path_a;
 }
 
-double MostOfExchange(const Analysis& analysis, const Finding& finding) {
+bool BalancesExchange(const Finding& finding) {
   const std::vector<Remedy>& path = ExchangePath(finding);
-  const bool balances = !path.empty() && path.front().advice == Advice::kBalanceExchange;
+  return !path.empty() && path.front().advice == Advice::kBalanceExchange;
+}
+
+double MostOfExchange(const Analysis& analysis, const Finding& finding) {
+  const bool balances = BalancesExchange(finding);
   const double hidden_ms = MostHidden(analysis, finding);
   const auto fact_ms = [&](std::string_view key) -> std::optional<double> {
     for (const PatternHit& hit : finding.patterns) {
@@ -237,6 +241,13 @@ Range Within(const Range& ms, const Range& most) {
 
 double SizeMs(const Finding& finding) {
   return std::min(finding.exclusive_ms, finding.bound_ms.value_or(finding.exclusive_ms));
+}
+
+double SizeAgainstSaving(const Finding& finding) {
+  // Nothing to all of it: half is expected, and of that half is trusted.
+  constexpr double kDoubtful = 0.25;
+  if (finding.bound_ms && BalancesExchange(finding)) return kDoubtful * SizeMs(finding);
+  return SizeMs(finding) / limits::kSizeAgainstSaving;
 }
 
 bool SparesHost(const Finding& finding) {

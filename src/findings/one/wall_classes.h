@@ -48,6 +48,8 @@ double NamedPart(const HostCause& cause);
 double MostHidden(const Analysis& analysis, const Finding& finding);
 // Where ways out of an exchange between ranks stand: settings of an engine are path B.
 const std::vector<Remedy>& ExchangePath(const Finding& finding);
+// Whether the first of them keeps ranks from waiting for each other.
+bool BalancesExchange(const Finding& finding);
 // Of what its first way out may save: balanced, ranks still take as long as their fastest call;
 // faster, they wait as long for each other. Infinite where that is not known.
 double MostOfExchange(const Analysis& analysis, const Finding& finding);
@@ -83,6 +85,9 @@ double TrustIn(const WallBase& wall, const Finding& finding);
 // Exposed communication whose cause is not known has no saving; it may be most of the step.
 // What it is ranked by: what nothing hides of it, of which no more than its bound can go.
 double SizeMs(const Finding& finding);
+// The saving, in ms, that it stands before. Of what may all be waiting for other ranks, which one
+// rank does not show to end, it is the middle of what is doubtful (TrustIn).
+double SizeAgainstSaving(const Finding& finding);
 bool RankedBySize(const WallBase& wall, const Finding& finding);
 // A few elementwise ops below the memory's roof, and what has neither a saving nor a way out.
 bool IsNoLever(const WallBase& wall, const Finding& finding);
