@@ -77,6 +77,12 @@ bool OnlyRecordingBinds(const findings::Analysis& analysis) {
       analysis.quality, [](const findings::Quality& quality) { return quality.gpu_binds_without; });
 }
 
+// Whether the host probably binds without the profiler, too.
+bool HostLikelyBinds(const findings::Analysis& analysis) {
+  return std::ranges::any_of(analysis.quality,
+                             [](const findings::Quality& quality) { return quality.host_likely; });
+}
+
 // Whether nobody knows what binds without the profiler.
 bool IsBoundUnsure(const findings::Analysis& analysis) {
   return std::ranges::any_of(analysis.quality,
@@ -108,6 +114,7 @@ std::string BoundSentence(const findings::Analysis& analysis) {
   return Say(BoundOf(analysis, host, gpu),
              {{"recording", OnlyRecordingBinds(analysis)},
               {"unsure", IsBoundUnsure(analysis)},
+              {"likely", HostLikelyBinds(analysis)},
               {"overlap", host + gpu > kRounded * all},
               {"input", each(MillisOf(books.wall.Of(ledger::IdleCause::kInput)))},
               {"host", each(host)},

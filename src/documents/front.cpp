@@ -163,6 +163,7 @@ std::string WaySaves(const FixRow& row, const FixWay& way) {
   // What another way saves is known alone.
   if (&way != &front)
     return told ? Saves(way.saves) : Say(phrases::front::kDoneAlone, {{"saving", way.saves}});
+  if (row.after == kAbsentText) return Saves(way.saves);
   if (row.alone == way.saves && row.after.find('%') == std::string::npos)
     return Say(phrases::front::kSavesBoth, {{"alone", row.alone}, {"after", row.after}});
   return told ? Saves(row.after) : SavesOnTop(row, way.saves);

@@ -529,16 +529,19 @@ std::string BatchText(const findings::Analysis& analysis, const BatchGain& gain)
                      wall.of_unrecorded ? " (both estimated without profiler overhead)" : "");
 }
 
+bool IsInference(const findings::Analysis& analysis) {
+  // Where nothing tells a batch, calls one after the other are what could be put together.
+  constexpr std::size_t kCallsMin = 3;
+  return !analysis.context.training && !analysis.context.IsServer() &&
+         (analysis.workload[findings::WorkloadPart::kBatch].known() ||
+          analysis.base.count >= kCallsMin);
+}
+
 std::optional<BatchGain> BatchGainOf(const findings::Analysis& analysis) {
   constexpr double kBusyMax = 30;  // percent of the base
   const findings::WallBase& wall = analysis.wall;
   const double busy_ms = static_cast<double>(analysis.base.balance.busy_ns()) / 1e6;
-  // Where nothing tells a batch, calls one after the other are what could be put together.
-  constexpr std::size_t kCallsMin = 3;
-  const bool inference = !analysis.context.training && !analysis.context.IsServer() &&
-                         (analysis.workload[findings::WorkloadPart::kBatch].known() ||
-                          analysis.base.count >= kCallsMin);
-  if (!inference || !wall.known || wall.gpu_floor_ms <= 0) return {};
+  if (!IsInference(analysis) || !wall.known || wall.gpu_floor_ms <= 0) return {};
   if (analysis.base.Percent(busy_ms) >= kBusyMax) return {};
   // What recording cost the host is no room for a larger batch.
   const double floor_ms = wall.host_floor_ms;

@@ -22,6 +22,8 @@ struct BatchGain {
   double step_ms = 0;     // then
   double throughput = 0;  // times as much work a second
 };
+// Whether inputs may be put together: forward passes that no server schedules.
+bool IsInference(const findings::Analysis& analysis);
 // Of one forward pass after the other that leaves the GPU idle for most of the time; absent: not
 // such a pass.
 std::optional<BatchGain> BatchGainOf(const findings::Analysis& analysis);

@@ -158,9 +158,7 @@ FixRow LeverRows::Row(const findings::Finding& finding) const {
 // Where ranks wait for each other, what hides transfer is a way of its own.
 std::vector<FixWay> LeverRows::WaysOfExchange(const findings::Finding& finding) const {
   const std::vector<findings::Remedy>& path = findings::ExchangePath(finding);
-  if (!IsBound(finding) || path.size() < 2 ||
-      path.front().advice != findings::Advice::kBalanceExchange)
-    return {};
+  if (!IsBound(finding) || path.size() < 2 || !findings::BalancesExchange(finding)) return {};
   const char letter = &path == &finding.path_a ? 'A' : 'B';
   const double hidden_ms = std::min(finding.OwnMs(), findings::MostHidden(analysis_, finding));
   std::vector<FixWay> ways;
@@ -374,6 +372,19 @@ FixRow BatchRow(const findings::Analysis& analysis, const BatchGain& gain) {
       BatchText(analysis, gain), std::move(after));
 }
 
+// Where small grids leave most of the device idle, more inputs in a pass hardly make it longer.
+// Absent: they do not, or nobody asks for one pass after the other.
+std::optional<FixRow> FillRow(const findings::Analysis& analysis) {
+  constexpr double kMost = 50;  // percent of the time of kernels
+  const double percent = analysis.few_blocks_percent.value_or(0);
+  if (percent < kMost || !IsInference(analysis) || HostHidesGpu(analysis)) return std::nullopt;
+  return Beside('B', "Batch inputs: collect several and run them in one pass",
+                fmt::format("Kernels that take {} of the kernel time have fewer blocks than the "
+                            "device has {}, so a larger batch makes them little longer",
+                            Pct(percent), analysis.context.amd ? "compute units" : "SMs"),
+                "size unknown", "throughput only, no pass gets shorter");
+}
+
 // Of the findings that have no row: with less the rows add up all the same.
 bool IsWorthALine(const findings::Analysis& analysis, const findings::Range& further) {
   constexpr double kFurther = 0.01;
@@ -410,7 +421,6 @@ std::string InSentence(std::string words) {
 std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
   constexpr double kRest = 0.05;  // of a line: with less in fixes it is the line
   std::vector<std::string> names, kinds;
-  double bound_ms = 0;
   bool assessed = true, kernels = true;
   std::size_t lines = 0;
   const bool hidden = HostHidesGpu(analysis);
@@ -420,7 +430,6 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
     assessed = assessed && line.bound_ms;
     kernels = kernels && line.work && *line.work != ledger::WorkKind::kHostCopy &&
               !ledger::IsCommunication(*line.work);
-    bound_ms += line.bound_ms.value_or(0);
     if (names.size() == kUncoveredMost) continue;
     const bool rest = line.work && analysis.covered[static_cast<std::size_t>(*line.work)] > kRest;
     std::string name =
@@ -451,8 +460,8 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
                 Enumerated(kinds))
           : fmt::format("No recommendation covers most of the time of {}", Enumerated(kinds)),
       fmt::format("The time goes to {}", fmt::join(names, "; ")),
-      assessed ? fmt::format("up to {} to gain", EachMs(analysis, bound_ms)) : "size unknown",
-      assessed && !analysis.wall.together_ms ? std::string(kAbsentText) : "not in the total");
+      // A bound says what a line's work needs, not that something is known to get it there.
+      "no saving known", analysis.wall.together_ms ? "not in the total" : std::string(kAbsentText));
 }
 
 // How many more findings save something, with the largest named, where it has a way out.
@@ -529,8 +538,10 @@ std::vector<FixRow> FixRows(const findings::Analysis& analysis, const TextEdits&
   if (out.empty()) return out;
   if (std::optional<FixRow> then = rows.HostThen()) out.push_back(std::move(*then));
   const findings::Finding* const host = HostLever(groups);
-  if (const auto gain = host == nullptr ? BatchGainOf(analysis) : std::nullopt)
-    out.push_back(BatchRow(analysis, *gain));
+  const auto gain = BatchGainOf(analysis);
+  if (host == nullptr && gain) out.push_back(BatchRow(analysis, *gain));
+  if (std::optional<FixRow> fill = gain ? std::nullopt : FillRow(analysis))
+    out.push_back(std::move(*fill));
   constexpr std::size_t kInsteadMax = 2;
   std::size_t told = 0;
   for (std::size_t i = cards; i < analysis.findings.size() && told < kInsteadMax; ++i) {

@@ -4,11 +4,13 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "documents/base_text.h"
 #include "documents/markdown_text.h"
 #include "documents/prose.h"
 #include "documents/subjects.h"
+#include "findings/one/quality_absent.h"
 #include "findings/one/quality_scope.h"
 #include "phrases/ids/limits.h"
 #include "phrases/phrase.h"
@@ -39,7 +41,6 @@ class LimitFinder {
   explicit LimitFinder(const findings::Analysis& analysis) : in_(analysis) {}
 
   std::vector<std::string> Run() {
-    NoShapes();
     Sequence();
     for (std::size_t i = 0; i < std::min(kFindingsAskedOf, in_.findings.size()); ++i) {
       const Finding& finding = in_.findings[i];
@@ -50,7 +51,6 @@ class LimitFinder {
     NextBound();
     Instances();
     EqualProducts();
-    NoPlaces();
     // Whoever is told to compute in 16 bits knows it; what else is not known stands before it.
     for (std::string& text : accuracy_)
       Add(std::move(text));
@@ -174,30 +174,6 @@ class LimitFinder {
                                              {"longest", fmt::format("{:.0f}", calls->max_us)}}));
   }
 
-  bool HasQuality(std::string_view code) const {
-    return std::any_of(in_.quality.begin(), in_.quality.end(),
-                       [&](const findings::Quality& one) { return one.code == code; });
-  }
-
-  // What would be said of sizes and of the device's limits is missing throughout.
-  void NoShapes() {
-    constexpr double kComputes = 15;  // percent of the base
-    const double computes_ms = static_cast<double>(in_.base.balance.computation_ns) / 1e6;
-    if (!HasQuality("no_shapes") || in_.base.Percent(computes_ms) < kComputes) return;
-    const auto& work = in_.line_bounds.work;
-    const bool named = std::any_of(work.begin(), work.end(),
-                                   [](const ledger::Bound& bound) { return bound.least_ns; });
-    Add(Say(phrases::limits::kNoShapes, {{"named", named}, {"shapes", in_.context.how->shapes}}));
-  }
-
-  // Nothing to change has a place in the code.
-  void NoPlaces() {
-    const bool none = HasQuality("no_stacks");
-    const bool told = HasQuality("silent_host");
-    if (!none || told || in_.findings.empty() || findings::IsOfStart(in_)) return;
-    Add(Say(phrases::limits::kNoPlaces, {{"stacks", in_.context.how->stacks}}));
-  }
-
   const findings::Analysis& in_;
   std::vector<std::string> out_;
   std::vector<std::string> accuracy_;
@@ -223,6 +199,44 @@ const findings::Operation* EqualCallsOf(const findings::Analysis& analysis) {
     }
   }
   return nullptr;
+}
+
+std::string NotRecordedText(const findings::Analysis& analysis) {
+  const auto quality = [&](std::string_view code) -> const findings::Quality* {
+    const auto found = std::ranges::find(analysis.quality, code, &findings::Quality::code);
+    return found == analysis.quality.end() ? nullptr : &*found;
+  };
+  constexpr double kComputes = 15;  // percent of the base
+  const double computes_ms = static_cast<double>(analysis.base.balance.computation_ns) / 1e6;
+  // What would be said of sizes and of the device's limits is missing throughout.
+  const bool shapes =
+      quality("no_shapes") != nullptr && analysis.base.Percent(computes_ms) >= kComputes;
+  // Nothing to change has a place in the code.
+  const bool places = quality("no_stacks") != nullptr && quality("silent_host") == nullptr &&
+                      !analysis.findings.empty() && !findings::IsOfStart(analysis);
+  const findings::Quality* const absent = quality(findings::kNotRecorded);
+  if (absent == nullptr && !shapes && !places) return {};
+  std::vector<std::string> lacks, records;
+  const auto tell = [&](std::string lack, std::string record) {
+    lacks.push_back(std::move(lack));
+    if (!record.empty()) records.push_back(std::move(record));
+  };
+  if (absent != nullptr) tell(CellOfText(absent->text), CellOfText(absent->record));
+  if (shapes) {
+    const auto& work = analysis.line_bounds.work;
+    const bool named = std::ranges::any_of(
+        work, [](const ledger::Bound& bound) { return bound.least_ns.has_value(); });
+    tell(Say(phrases::limits::kNoShapes, {{"named", named}}),
+         Say(phrases::limits::kRecordShapes,
+             {{"more", !records.empty()}, {"shapes", analysis.context.how->shapes}}));
+  }
+  if (places) {
+    tell(Say(phrases::limits::kNoPlaces),
+         Say(phrases::limits::kRecordPlaces, {{"stacks", analysis.context.how->stacks}}));
+  }
+  return Say(phrases::limits::kNotRecorded,
+             {{"lacks", fmt::format("{}", fmt::join(lacks, " "))},
+              {"records", fmt::format("{}", fmt::join(records, "; "))}});
 }
 
 std::vector<std::string> RecommendationLimits(const findings::Analysis& analysis) {

@@ -13,6 +13,10 @@ namespace jarvis::documents {
 // none.
 const findings::Operation* EqualCallsOf(const findings::Analysis& analysis);
 
+// What was left out of the recording, with all that is to be recorded next for it; empty: nothing
+// that bears on what is said.
+std::string NotRecordedText(const findings::Analysis& analysis);
+
 // A sentence or two each, with what to record next; by rank of what hangs on it, a few at most.
 std::vector<std::string> RecommendationLimits(const findings::Analysis& analysis);
 

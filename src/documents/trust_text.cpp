@@ -7,7 +7,6 @@
 
 #include "documents/limits_text.h"
 #include "documents/markdown_text.h"
-#include "findings/one/quality_absent.h"
 #include "findings/one/quality_scope.h"
 #include "phrases/ids/trust.h"
 #include "phrases/phrase.h"
@@ -33,9 +32,8 @@ std::string QualityLine(const findings::Quality& one) {
 
 std::vector<std::string> TrustLines(const findings::Analysis& analysis) {
   std::vector<std::string> lines;
-  for (const findings::Quality& one : analysis.quality) {
-    if (one.code == findings::kNotRecorded) lines.push_back(QualityLine(one));
-  }
+  if (std::string absent = NotRecordedText(analysis); !absent.empty())
+    lines.push_back(std::move(absent));
   const findings::WallBase& wall = analysis.wall;
   if (analysis.cpu) {
     lines.push_back(Say(phrases::trust::kCpuSavings));

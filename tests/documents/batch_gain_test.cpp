@@ -1,8 +1,12 @@
 // What a larger batch gives where the GPU waits for the host.
+#include <algorithm>
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "documents/host_prose.h"
+#include "documents/lever_table.h"
+#include "documents/same_action.h"
 #include "support/analyzed.h"
 
 namespace jarvis::documents {
@@ -48,6 +52,34 @@ TEST_CASE("where the next pass is launched before the GPU is done, latency hardl
   REQUIRE(gain.has_value());
   CHECK_FALSE(gain->longer);
   CHECK(gain->throughput == doctest::Approx(gain->times));
+}
+
+// Replays of a graph that keep the GPU busy with kernels of `blocks` blocks on 132 units.
+Analyzed Replays(int blocks) {
+  TraceText text;
+  for (int i = 0; i < 8; ++i) {
+    const double at = 3000.0 * i;
+    text.Annotation(fmt::format("ProfilerStep#{}", i + 1), at, 2990);
+    for (int k = 0; k < 28; ++k) {
+      const int id = 100 * i + k + 1;
+      text.Op("my::scan", at + 10 + 5 * k, 4).Runtime("cudaLaunchKernel", at + 11 + 5 * k, 2, id);
+      text.Kernel("my_kernel", at + 20 + 106 * k, 105, id, 7,
+                  fmt::format(R"("grid":[{},1,1])", blocks));
+    }
+  }
+  return Analyze(text, "H100", R"("deviceProperties":[{"id":0,"name":"H100","numSms":132}])");
+}
+
+TEST_CASE("small grids of a pass that the GPU binds have room for a larger batch") {
+  const auto told = [](int blocks) {
+    const Analyzed one = Replays(blocks);
+    const std::size_t count = one.analysis.findings.size();
+    const auto rows = FixRows(one.analysis, {}, ActionGroups(one.analysis, count), count);
+    return std::ranges::any_of(
+        rows, [](const FixRow& row) { return row.after.starts_with("throughput only"); });
+  };
+  CHECK(told(60));
+  CHECK_FALSE(told(132));
 }
 
 }  // namespace

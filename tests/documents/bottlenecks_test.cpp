@@ -15,6 +15,7 @@
 #include "documents/report_parts.h"
 #include "documents/saving_base.h"
 #include "documents/trust_text.h"
+#include "findings/one/quality_absent.h"
 
 namespace jarvis::documents {
 namespace {
@@ -201,6 +202,35 @@ TEST_CASE("trust: what bears on the figures, and the replay only where it is off
   analysis.quality[0].ms = 0.09;
   CHECK(TrustList(analysis).find("- One step is recorded. Record next: three steps.\n") !=
         std::string::npos);
+}
+
+TEST_CASE("trust: what was not recorded is one line with all that is to be recorded for it") {
+  Analysis analysis = Step();
+  analysis.wall.known = true;
+  const auto lacks = [&](const char* code, const char* text, const char* record) {
+    findings::Quality& quality = analysis.quality.emplace_back();
+    quality.code = code;
+    quality.text = text;
+    quality.record = record;
+  };
+  analysis.findings.clear();
+  CHECK(NotRecordedText(analysis).empty());
+  lacks("no_shapes", "Ops were recorded without shapes.", "shapes");
+  lacks("no_stacks", "No Python stacks were recorded.", "stacks");
+  // Without a recommendation no line of code is missed, and without computing no shape.
+  const std::string alone = NotRecordedText(analysis);
+  CHECK(alone.starts_with("No shapes were recorded: "));
+  CHECK(alone.ends_with("Record next: the same steps with `record_shapes=True`."));
+  lacks(findings::kNotRecorded, "Not recorded: a second step.", "three steps");
+  analysis.findings.emplace_back();
+  const std::string all = NotRecordedText(analysis);
+  CHECK(all.starts_with("Not recorded: a second step. No shapes were recorded: "));
+  CHECK(
+      all.ends_with("names a line of code. Record next: three steps; the same with "
+                    "`record_shapes=True`; one more short run with `with_stack=True`."));
+  CHECK(TrustLines(analysis).front() == all);
+  analysis.base.balance.computation_ns = 0;
+  CHECK(NotRecordedText(analysis).find("shapes") == std::string::npos);
 }
 
 // A finding that saves much, about operations of the step above.

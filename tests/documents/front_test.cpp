@@ -50,6 +50,17 @@ TEST_CASE("a bound of no finding is a saving, too") {
   CHECK(SavesSentence(row) == "Size unknown; not in the total.");
 }
 
+TEST_CASE("a bound of two ways is told of each, and no absent total with it") {
+  FixRow row;
+  row.alone = "at most 25.4 ms (24.7%)";
+  row.after = kAbsentText;
+  row.ways = {{'B', "Balance", row.alone}, {'B', "Overlap", "at most 27.3 ms (26.5%)"}};
+  CHECK(WaySaves(row, row.ways[0]) == "Saves at most 25.4 ms (24.7%).");
+  CHECK(WaySaves(row, row.ways[1]) == "Saves at most 27.3 ms (26.5%).");
+  row.after = "not in the total";
+  CHECK(WaySaves(row, row.ways[0]) == "Saves at most 25.4 ms (24.7%); not in the total.");
+}
+
 TEST_CASE("of two ways each says what it saves, the first with its share") {
   findings::Finding finding;
   FixRow row;

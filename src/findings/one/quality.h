@@ -45,6 +45,7 @@ struct Quality {
   // Of what recording cost: without it the GPU is the bottleneck, whatever the recording shows.
   bool gpu_binds_without = false;
   bool bound_unsure = false;  // ... nobody knows whether the host or the GPU is
+  bool host_likely = false;   // ... it is the host, by what recording is expected to cost
   std::string record;         // what to record or do next time; empty: nothing helps
 
   double MidMs() const { return (ms.value_or(0) + ms_high.value_or(ms.value_or(0))) / 2; }

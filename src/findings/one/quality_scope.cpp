@@ -275,7 +275,11 @@ class ScopeQualities {
       const bool waits = most < gpu && without && in_.wall.gpu_floor_ms < kMostly * without->low;
       const bool in_turns = waits || in_.bound.kind == ledger::BoundKind::kInTurns;
       q->gpu_binds_without = most < gpu && !in_turns;
-      q->bound_unsure = most >= gpu && !in_turns;
+      // By the expected cost the GPU waits for most of the unit.
+      constexpr double kLikely = 0.5;
+      const bool unsure = most >= gpu && !in_turns;
+      q->host_likely = unsure && without && in_.wall.gpu_floor_ms < kLikely * without->mid;
+      q->bound_unsure = unsure && !q->host_likely;
       // Of what may all be the recording's own nothing is known but the most.
       constexpr double kTold = 0.05;
       q->consequence =
@@ -283,9 +287,10 @@ class ScopeQualities {
                       least < kTold * host ? fmt::format("at most {}", Each(most))
                                            : fmt::format("{} to {}", Each(least), Each(most)),
                       Each(gpu), apart_from,
-                      in_turns     ? "host and GPU work one after the other"
-                      : most < gpu ? "the GPU is the bottleneck"
-                                   : "either may be the bottleneck");
+                      in_turns         ? "host and GPU work one after the other"
+                      : most < gpu     ? "the GPU is the bottleneck"
+                      : q->host_likely ? "the host is probably still the bottleneck"
+                                       : "either may be the bottleneck");
     }
   }
 
