@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "documents/added_prose.h"
 #include "documents/base_text.h"
+#include "documents/batch_rows.h"
 #include "documents/host_prose.h"
 #include "documents/impact_text.h"
 #include "documents/markdown_text.h"
@@ -300,19 +301,6 @@ const findings::Finding* InsteadOf(const findings::Analysis& analysis,
   return &host;
 }
 
-// A row about no finding.
-FixRow Beside(char path, std::string action, std::string because, std::string alone,
-              std::string after) {
-  const std::string paths = path == '\0' ? std::string(kAbsentText) : std::string(1, path);
-  return {{},
-          std::string(kAbsentText),
-          {{path, std::move(action), {}}},
-          std::move(because),
-          std::move(alone),
-          std::move(after),
-          paths};
-}
-
 // Once the GPU is as fast as the rows above make it, the host may bind; absent: it does not, or a
 // row above is about its launches.
 std::optional<FixRow> LeverRows::HostThen() const {
@@ -355,34 +343,6 @@ std::optional<FixRow> NarrowerRow(const findings::Analysis& analysis, std::size_
       'A', Say(phrases::front::kNarrower), Say(phrases::front::kNarrowerReason),
       fmt::format("up to {} ({})", EachMs(analysis, ms), SavingShare(analysis, ms)),
       Say(phrases::front::kNarrowerSaves, {{"count", ranks.size()}, {"ranks", Enumerated(ranks)}}));
-}
-
-// Where the host is alone for most of the time, several inputs cost it as much as one.
-FixRow BatchRow(const findings::Analysis& analysis, const BatchGain& gain) {
-  std::string after =
-      fmt::format("about {} times the throughput", gain.longer ? PlainDigits(gain.throughput, 2)
-                                                               : fmt::format("{:.0f}", gain.times));
-  if (!gain.longer) after += fmt::format(" with {:.0f} times the batch", gain.times);
-  return Beside(
-      'B', "Batch inputs: collect several and run them in one pass",
-      fmt::format("The GPU is busy for {} of the {}; host time is per pass, whatever the batch "
-                  "size",
-                  BaseShare(analysis, MillisOf(analysis.base.balance.busy_ns())),
-                  analysis.base.unit),
-      BatchText(analysis, gain), std::move(after));
-}
-
-// Where small grids leave most of the device idle, more inputs in a pass hardly make it longer.
-// Absent: they do not, or nobody asks for one pass after the other.
-std::optional<FixRow> FillRow(const findings::Analysis& analysis) {
-  constexpr double kMost = 50;  // percent of the time of kernels
-  const double percent = analysis.few_blocks_percent.value_or(0);
-  if (percent < kMost || !IsInference(analysis) || HostHidesGpu(analysis)) return std::nullopt;
-  return Beside('B', "Batch inputs: collect several and run them in one pass",
-                fmt::format("Kernels that take {} of the kernel time have fewer blocks than the "
-                            "device has {}, so a larger batch makes them little longer",
-                            Pct(percent), analysis.context.amd ? "compute units" : "SMs"),
-                "size unknown", "throughput only, no pass gets shorter");
 }
 
 // Of the findings that have no row: with less the rows add up all the same.
@@ -532,16 +492,14 @@ std::vector<FixRow> FixRows(const findings::Analysis& analysis, const TextEdits&
     out.push_back(rows.Row(group));
     if (std::optional<FixRow> joint = rows.Joint(*group.front())) out.push_back(std::move(*joint));
     const bool host = group.front() == HostLever(groups);
-    if (const auto gain = host ? BatchGainOf(analysis) : std::nullopt)
-      out.push_back(BatchRow(analysis, *gain));
+    std::optional<FixRow> batch = host ? BatchRow(analysis) : std::nullopt;
+    if (batch) out.push_back(std::move(*batch));
   }
   if (out.empty()) return out;
   if (std::optional<FixRow> then = rows.HostThen()) out.push_back(std::move(*then));
   const findings::Finding* const host = HostLever(groups);
-  const auto gain = BatchGainOf(analysis);
-  if (host == nullptr && gain) out.push_back(BatchRow(analysis, *gain));
-  if (std::optional<FixRow> fill = gain ? std::nullopt : FillRow(analysis))
-    out.push_back(std::move(*fill));
+  if (std::optional<FixRow> batch = host == nullptr ? BatchRow(analysis) : std::nullopt)
+    out.push_back(std::move(*batch));
   constexpr std::size_t kInsteadMax = 2;
   std::size_t told = 0;
   for (std::size_t i = cards; i < analysis.findings.size() && told < kInsteadMax; ++i) {

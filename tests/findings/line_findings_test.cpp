@@ -509,7 +509,7 @@ TEST_CASE("kernels of fewer blocks than compute units are told with both figures
   REQUIRE(finding != nullptr);
   CHECK(finding->change_b.has_value());
   CHECK_FALSE(left(104, 60));  // a block for each
-  CHECK_FALSE(left(64, 8));   // short
+  CHECK_FALSE(left(64, 8));    // short
 }
 
 }  // namespace
