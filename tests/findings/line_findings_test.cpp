@@ -216,6 +216,25 @@ TEST_CASE("a convolution in 16 bits on fp32 units is one, and in fp32 it is none
            Pattern::kConvolutionOnCudaCores) == nullptr);
 }
 
+TEST_CASE("Transformer Engine can call other attention kernels of AMD's; without it nobody can") {
+  constexpr std::string_view kProduct = "Cijk_Alik_Bljk_BBS_BH_MT256x192x64_MI16x16x1";
+  constexpr std::string_view kNorm =
+      "void transformer_engine::normalization::rmsnorm_fwd_tuned_kernel<hip_bfloat16>(float)";
+  constexpr std::string_view kAttention =
+      "void ck_tile::kentry<256, 2, "
+      "ck_tile::FmhaFwdKernel<ck_tile::BlockFmhaPipelineQRKSVSAsync>>()";
+  const Analyzed one =
+      Repeated({{kProduct, 100}, {kNorm, 10}, {kAttention, 200}}, "MI300X", "my::block");
+  const Finding* finding = Of(one, Pattern::kAttentionTeCk);
+  REQUIRE(finding != nullptr);
+  REQUIRE(finding->change_b.has_value());
+  CHECK(finding->change_b->savings_ms.low == 0);
+  CHECK(Of(Repeated({{kProduct, 100}, {kAttention, 200}}, "MI300X"), Pattern::kAttentionTeCk) ==
+        nullptr);
+  CHECK(Of(Repeated({{kProduct, 100}, {kNorm, 10}, {"aiter::fmha_fwd_hd128_bf16", 200}}, "MI300X"),
+           Pattern::kAttentionTeCk) == nullptr);
+}
+
 TEST_CASE("pointwise kernels in a row keep the time of the longest") {
   const Analyzed one =
       Repeated({{kGemmKernel, 100}, {kAddKernel, 30}, {kMulKernel, 50}, {kAddKernel, 20}}, "A100");

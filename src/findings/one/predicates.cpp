@@ -32,6 +32,7 @@ constexpr Predicate<TraceFacts> kOfTrace[] = {
     {"hopper or newer", IsHopperOrNewer},
     {"server", [](const TraceFacts& f) { return f.context.IsServer(); }},
     {"training", [](const TraceFacts& f) { return f.context.training; }},
+    {"transformer engine", [](const TraceFacts& f) { return f.context.transformer_engine; }},
 };
 
 constexpr Predicate<KernelFacts> kOfKernel[] = {

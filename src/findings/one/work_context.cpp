@@ -149,6 +149,7 @@ void AddSurroundings(const session::LoadedTrace& trace, const perf::Platform* pl
                     family.find("experts decoder") != family.npos ||
                     (family.starts_with("transformer") && family.find("not causal") == family.npos);
   context->bucketed = Names(frameworks, "DDP") || Names(frameworks, "FSDP");
+  context->transformer_engine = Names(frameworks, "Transformer Engine");
   context->embeddings = Names(frameworks, "TorchRec");
   const std::string_view batch = workload[WorkloadPart::kBatch].value;
   if (context->IsServer()) context->step_tokens = TokensOf(batch);

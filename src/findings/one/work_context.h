@@ -35,6 +35,7 @@ struct WorkContext {
   bool amd = false;         // ROCm: by the platform, else by the names of runtime calls
   bool causal = false;      // attention may be meant to be causal: text, no images
   bool bucketed = false;    // DDP or FSDP: gradients are reduced in buckets beside backward work
+  bool transformer_engine = false;
   bool embeddings = false;  // TorchRec: its all_to_all carries embeddings and their indices
   bool pipelined_exchange = false;  // TorchRec's pipeline sends a batch's indices ahead
   bool coded_exchange = false;    // TorchRec's quantized communication: casts before and behind it
