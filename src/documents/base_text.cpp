@@ -110,19 +110,15 @@ std::string BoundSentence(const findings::Analysis& analysis) {
   const auto each = [&](double ms) { return EachMs(analysis, ms); };
   const MostAlone alone = MostSavedAlone(analysis, host, gpu);
   const double outside = OutsideOpsMs(analysis);
-  constexpr double kRounded = 1.02;  // together they work for longer than there is time
   return Say(BoundOf(analysis, host, gpu),
              {{"recording", OnlyRecordingBinds(analysis)},
               {"unsure", IsBoundUnsure(analysis)},
               {"likely", HostLikelyBinds(analysis)},
-              {"overlap", host + gpu > kRounded * all},
               {"input", each(MillisOf(books.wall.Of(ledger::IdleCause::kInput)))},
               {"host", each(host)},
               {"outside", outside > 0 ? each(outside) : std::string()},
-              {"gpu", each(gpu)},
               {"kernels_save", each(alone.gpu_ms)},
               {"host_saves", each(alone.host_ms)},
-              {"exposed", each(MillisOf(analysis.base.balance.exposed_comm_ns))},
               {"copies", each(MillisOf(books.wall.Of(ledger::WorkKind::kHostCopy)))}});
 }
 
@@ -379,6 +375,31 @@ std::string BusyWithoutRecording(const findings::Analysis& analysis) {
   return least == most ? least : least + " to " + most;
 }
 
+// How long the unit is then; of each end of a range, how much of it the GPU is busy.
+std::string WithoutRecording(const findings::Analysis& analysis) {
+  const findings::WallBase& wall = analysis.wall;
+  const findings::Range& unit = *wall.unrecorded_ms;
+  const std::string busy = BusyWithoutRecording(analysis);
+  if (wall.of_unrecorded) {
+    return Say(phrases::base::kWithoutRecordingAbout, {{"once", WithoutFirstCalls(analysis)},
+                                                       {"unit", analysis.base.unit},
+                                                       {"middle", EachMs(analysis, wall.wall_ms)},
+                                                       {"length", EachRange(analysis, unit)},
+                                                       {"busy", busy}});
+  }
+  const std::string least = EachMs(analysis, unit.low), most = EachMs(analysis, unit.high);
+  const auto share = [&](double ms) {
+    return busy.empty() ? busy : Pct(MillisOf(analysis.base.balance.busy_ns()) / ms * 100);
+  };
+  const bool range = least != most;
+  return Say(phrases::base::kWithoutRecording,
+             {{"unit", analysis.base.unit},
+              {"least", least},
+              {"most_busy", share(unit.low)},
+              {"most", range ? most : std::string()},
+              {"least_busy", range ? share(unit.high) : std::string()}});
+}
+
 }  // namespace
 
 std::string LengthSentence(const findings::Analysis& analysis) {
@@ -394,15 +415,7 @@ std::string BaseSentence(const findings::Analysis& analysis) {
     if (!sentence.empty()) text += " " + sentence;
   };
   add(BoundSentence(analysis));
-  if (TellsUnrecorded(analysis)) {
-    add(Say(phrases::base::kWithoutRecording,
-            {{"once", wall.of_unrecorded && WithoutFirstCalls(analysis)},
-             {"unit", base.unit},
-             {"sure", wall.of_unrecorded},
-             {"middle", wall.of_unrecorded ? EachMs(analysis, wall.wall_ms) : std::string()},
-             {"length", EachRange(analysis, *wall.unrecorded_ms)},
-             {"busy", BusyWithoutRecording(analysis)}}));
-  }
+  if (TellsUnrecorded(analysis)) add(WithoutRecording(analysis));
   add(LeftOut(analysis));
   if (analysis.frames->frames.base.part_of_pass) add(Say(phrases::base::kPartOfPass));
   const std::string saved_from = SavingBaseText(analysis);
