@@ -154,8 +154,8 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
   // Told of a small part, too: what is named beside it is not all of the host's work.
   if (nothing) {
     text += fmt::format(
-        ". For {} of it the host records nothing (Python or C without recorded stacks, a sleep, or "
-        "another process)",
+        ". For {} of it no host event is recorded (Python or C without stacks, a sleep, or another "
+        "process)",
         EachMs(analysis, NothingMs(analysis, cause)));
   }
   if (cause.after_copy_back || cause.before_copy_in) {
@@ -201,18 +201,19 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
                           EachMs(analysis, std::min(place.idle_ms, idle)));
   }
   std::string text =
-      fmt::format("{} synchronizing calls drain the GPU queue. The GPU is then idle for {} {}",
+      fmt::format("{} syncs drain the GPU queue. The GPU is then idle for {} {}",
                   EachCalls(analysis, cause.count), EachMs(analysis, idle), UnitPhrase(analysis));
   if (cause.small_kernels && cause.behind_ms < idle) {
     text += fmt::format(
-        ": for {} right after the synchronizations, otherwise between the few small kernels that "
-        "follow each one",
+        ": for {} directly after the syncs, for the rest between the few small kernels that follow "
+        "each one",
         EachMs(analysis, cause.behind_ms));
   }
   if (cause.gpu_ms > 0) {
-    text +=
-        fmt::format(". Kernels that only compute the checked values take another {} of GPU time",
-                    EachMs(analysis, cause.gpu_ms));
+    text += fmt::format(
+        ". Kernels that only compute the values that the host waits for take another {} of GPU "
+        "time",
+        EachMs(analysis, cause.gpu_ms));
   }
   if (cause.rounds > 0) {
     text += fmt::format(". Most of the syncs are in one loop of {} rounds, with about {} each",
@@ -228,18 +229,19 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
   return text + ". The longest idle time follows " + places + ".";
 }
 
-// "in `encode_prompt` (1234 launches 29.9 µs apart, for kernels of 6.73 µs; medians)"
+// "in `encode_prompt`: 1234 launches, median 29.9 µs apart, for kernels of median 6.73 µs"; of
+// several places, each with its launches in brackets.
 std::string PhasesText(const findings::Analysis& analysis, const HostCause& cause) {
   std::string text;
+  const bool one = cause.places.size() == 1;
   for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
     const HostPlace& place = cause.places[i];
     const double idle_ms = std::min(place.idle_ms, IdleMs(analysis, cause));
     const bool all = idle_ms >= kNearlyAll * IdleMs(analysis, cause) || idle_ms <= 0.001;
-    text +=
-        fmt::format("{}{}in {} ({} launches {} µs apart, for kernels of {} µs; medians)",
-                    i == 0 ? "" : ", ", all ? "" : EachMs(analysis, idle_ms) + " of the idle time ",
-                    PlaceName(place.name), EachCalls(analysis, place.count),
-                    ThreeDigits(place.launch_us), ThreeDigits(place.kernel_us));
+    text += fmt::format("{}{}in {}{}{} launches, median {} µs apart, for kernels of median {} µs{}",
+                        i == 0 ? "" : ", ", all ? "" : EachMs(analysis, idle_ms) + " of it ",
+                        PlaceName(place.name), one ? ": " : " (", EachCalls(analysis, place.count),
+                        ThreeDigits(place.launch_us), ThreeDigits(place.kernel_us), one ? "" : ")");
   }
   return text;
 }
@@ -330,8 +332,10 @@ std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& c
         all ? "all in" : EachMs(analysis, cause.early_ms) + " of it in", Ms(cause.until_ms),
         analysis.base.count > 1 ? "each " + analysis.base.unit + "'s" : "its");
   }
-  if (!phases.empty())
-    return fmt::format("The GPU is idle for {} because launches come late: {}.", idle, phases);
+  if (!phases.empty()) {
+    return fmt::format("Late launches leave the GPU idle for {}{} {}.", idle,
+                       phases.starts_with("in ") ? "" : ",", phases);
+  }
   if (cause.ramp) {
     return fmt::format(
         "The GPU is idle for {} at the start: the host is not ahead until its first work is done.",
