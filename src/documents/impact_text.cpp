@@ -138,7 +138,7 @@ std::string WallSentence(const findings::Analysis& analysis, const findings::Fin
       Say(count == 2 ? phrases::impact::kFirstTwo : phrases::impact::kBefore, {{"count", count}});
   if (count > 0 && LeavesNothing(analysis, finding))
     return Say(phrases::impact::kNothingLeft, {{"before", before}});
-  const bool first = count <= 0 || AreAlike(best->ms, findings::AfterOthers(*best));
+  const bool first = count <= 0 || EachRange(analysis, best->ms) == AfterRange(analysis, *best);
   return Say(phrases::impact::kWall,
              {{"saving", AfterText(analysis, *best)}, {"before", first ? std::string() : before}}) +
          beyond;
@@ -218,7 +218,7 @@ std::string ImpactSentence(const findings::Analysis& analysis, const findings::F
   const std::string condition = ConditionOf(finding.method);
   const bool of_target = finding.method == findings::EstimateMethod::kTarget;
   const auto& change = finding.change_a ? finding.change_a : finding.change_b;
-  const bool target = of_target && change;
+  const std::string target = of_target && change ? TargetText(*change) : std::string();
   return Say(
       phrases::impact::kGpuTime,
       {{"no_fix", !findings::HasAction(finding.path_a) && !findings::HasAction(finding.path_b) &&
@@ -228,9 +228,19 @@ std::string ImpactSentence(const findings::Analysis& analysis, const findings::F
        {"share", share ? BaseShare(analysis, finding.OwnSavingsMs().high) : std::string()},
        {"unit", analysis.base.unit},
        {"condition", condition},
-       {"target", target ? change->target : std::string()},
-       {"source", target ? change->source : std::string()},
+       {"target", target},
        {"rough", condition.empty() && !of_target}});
+}
+
+std::string TargetText(const findings::Change& change) {
+  const bool rate = change.target.starts_with("the rate of");
+  const bool reached = !change.target.empty() && change.target[0] >= '0' && change.target[0] <= '9';
+  return Say(phrases::impact::kTarget, {{"reached", reached},
+                                        {"rate", rate},
+                                        {"other", !reached && !rate},
+                                        {"target", change.target},
+                                        {"estimate", change.source.starts_with("estimate")},
+                                        {"source", change.source}});
 }
 
 std::string PathLine(const findings::Analysis& analysis, const findings::Finding& finding,
@@ -240,9 +250,9 @@ std::string PathLine(const findings::Analysis& analysis, const findings::Finding
   if (letter == 'B' && !saves.empty() && saves == text.saves_a) saves = "Saves the same.";
   const findings::WallSaving* best = findings::BestWall(finding);
   const bool chosen = text.chosen == letter;
-  // With what it assumes, or the change that was simulated, it is told all the same.
+  // With what it rests on, or the change that was simulated, it is told all the same.
   const bool told = chosen && best != nullptr && finding.by_hand == nullptr &&
-                    saves.find("assuming") == std::string::npos &&
+                    saves.starts_with("On its own") &&
                     AreAlike(best->ms, findings::AfterOthers(*best));
   // The impact says the same.
   const bool bound = chosen && IsBound(finding) && saves.starts_with("Saves at most");

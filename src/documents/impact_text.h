@@ -49,6 +49,9 @@ bool IsBound(const findings::Finding& finding);
 std::string ImpactSentence(const findings::Analysis& analysis, const findings::Finding& finding,
                            const findings::Range* additional_ms);
 
+// "with one kernel per chain (based on: calls in this trace)": what a saving rests on.
+std::string TargetText(const findings::Change& change);
+
 // A path of a card, 'A' or 'B': its text, unless the action above says just that, and what it
 // saves, unless the impact below does.
 std::string PathLine(const findings::Analysis& analysis, const findings::Finding& finding,

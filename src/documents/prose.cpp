@@ -98,7 +98,7 @@ std::string RuleInsight(const findings::Analysis& analysis, const findings::Find
   const std::string sizes = several ? SubjectSizes(finding) : "";
   return fmt::format(
       "{} {} {}{} {}.",
-      chains ? "Chains of short kernels" : Capitalised(SubjectsText(analysis, finding, true)),
+      chains ? "Chains of short kernels" : Capitalised(SubjectsInProse(analysis, finding, true)),
       several || chains || IsPlural(finding) ? "take" : "takes", TimeText(analysis, finding),
       !several        ? std::string()
       : sizes.empty() ? ". The largest runs"
@@ -116,17 +116,16 @@ std::string SavesText(const findings::Analysis& analysis, const findings::Findin
   if (change && RowOf(analysis, finding) != nullptr) {
     if (change->savings_ms.high <= 0) return "";
     return fmt::format(
-        "Saves {} {}, assuming {} (basis: {}).",
+        "Saves {} {} {}.",
         EachRange(analysis,
                   wall ? wall->ms : findings::Scaled(change->savings_ms, finding.own_part)),
-        wall ? UnitPhrase(analysis) : "of GPU time", change->target, change->source);
+        wall ? UnitPhrase(analysis) : "of GPU time", TargetText(*change));
   }
   // What of it is waiting for others no way out of this rank changes.
   if (!wall && finding.bound_ms && finding.joint_ms) {
     const double bound_ms = BoundOfAction(finding, &wall == &finding.wall_b);
     if (SavesNothingAlone(analysis, bound_ms)) return "";
-    return fmt::format("Saves at most {} {}; one rank cannot show how much of that is waiting.",
-                       EachMs(analysis, bound_ms), UnitPhrase(analysis));
+    return fmt::format("Saves at most {} {}.", EachMs(analysis, bound_ms), UnitPhrase(analysis));
   }
   if (!wall || wall->ms.high <= 0 || finding.one_off) return "";
   const bool unknown = std::any_of(
@@ -237,7 +236,7 @@ std::string_view NotKnownBecause(const findings::Analysis& analysis,
 
 std::string ComputeInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const bool several = finding.members.size() > 1;
-  const std::string takes = fmt::format("{} {} {}", SubjectsText(analysis, finding, false),
+  const std::string takes = fmt::format("{} {} {}", SubjectsInProse(analysis, finding, false),
                                         several ? "take" : "takes", TimeText(analysis, finding));
   if (!finding.efficiency && finding.least_percent) {
     return fmt::format(
@@ -257,8 +256,9 @@ std::string ComputeInsight(const findings::Analysis& analysis, const findings::F
     }
     if (HasPattern(finding, findings::Pattern::kGraphLaunch)) {
       return takes +
-             "; its kernels are those of a replayed GPU graph, so their ops and efficiency are "
-             "unknown.";
+             (several
+                  ? ". They run in a replayed GPU graph, so their ops and efficiency are unknown."
+                  : ". It runs in a replayed GPU graph, so its op and efficiency are unknown.");
     }
     return takes + std::string(NotKnownBecause(analysis, finding));
   }

@@ -1,9 +1,13 @@
 #include "documents/subjects.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "documents/markdown_text.h"
 #include "documents/prose.h"
 #include "findings/one/shapes.h"
@@ -48,6 +52,30 @@ std::string SubjectsText(const findings::Analysis& analysis, const findings::Fin
   const bool kernels = finding.subject.find("::") == std::string::npos;
   if (kernels && !alike) return fmt::format("{} kernels such as {}", count, subject);
   return fmt::format("{} shapes of {}{}", count, subject, alike ? "" : " and other ops");
+}
+
+std::string SubjectsInProse(const findings::Analysis& analysis, const findings::Finding& finding,
+                            bool sizes) {
+  constexpr std::size_t kNamed = 3;
+  std::string text = SubjectsText(analysis, finding, sizes);
+  if (!IsOfSeveral(finding) || finding.tier == findings::Tier::kSystem) return text;
+  const std::size_t count = finding.members.size();
+  if (IsOfKernels(finding) || finding.subject.find("::") == std::string::npos) {
+    const bool such = text.starts_with(fmt::format("{} kernels such as", count));
+    return such ? fmt::format("{} kernels, the largest {},", count, SubjectText(finding)) : text;
+  }
+  std::vector<std::string> names;
+  for (const std::string& id : finding.members) {
+    const findings::Operation* one = analysis.FindOperation(id);
+    if (one == nullptr) return text;
+    std::string name = Code(one->name, 80);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
+  if (names.size() < 2) return text;
+  const bool more = names.size() > kNamed;
+  if (more) names.resize(kNamed - 1);
+  if (more) names.emplace_back("others");
+  return fmt::format("{} ({} shapes in all)", Enumerated(names), count);
 }
 
 }  // namespace jarvis::documents

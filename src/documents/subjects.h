@@ -21,5 +21,9 @@ std::string SubjectSizes(const findings::Finding& finding);
 // other ops", "3 kernels such as `topk_kernel`". `sizes`: whether one tells its sizes.
 std::string SubjectsText(const findings::Analysis& analysis, const findings::Finding& finding,
                          bool sizes);
+// The same in a sentence, which has room to name them: "`aten::mm` and `aten::add` (4 shapes in
+// all)", "3 kernels, the largest `topk_kernel`,".
+std::string SubjectsInProse(const findings::Analysis& analysis, const findings::Finding& finding,
+                            bool sizes);
 
 }  // namespace jarvis::documents

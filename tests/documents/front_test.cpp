@@ -17,8 +17,7 @@ TEST_CASE("what a fix saves is told once, unless it saves less after those above
   CHECK(SavesSentence(row) == "Saves up to 3.10 ms (8.1%).");
   row.alone = "4.00 to 8.00 ms";
   CHECK(SavesSentence(row) ==
-        "Saves up to 3.10 ms (8.1%), on top of the fixes above. On its own it would save 4.00 to "
-        "8.00 ms.");
+        "Saves up to 3.10 ms (8.1%), after the fixes above; 4.00 to 8.00 ms if done alone.");
   row.alike = true;
   CHECK(SavesSentence(row) == "Saves up to 3.10 ms (8.1%).");
   row.alike = false;
@@ -73,9 +72,9 @@ TEST_CASE("of two ways each says what it saves, the first with its share") {
   CHECK(WaySaves(row, row.ways[1]) == "Saves 1.00 to 1.20 ms.");
   row.after = "0.10 to 0.20 ms (0.3% to 0.6%)";
   CHECK(WaySaves(row, row.ways[0]) ==
-        "Saves 0.10 to 0.20 ms (0.3% to 0.6%), on top of the fixes above. On its own it would save "
-        "2.68 to 2.81 ms.");
-  CHECK(WaySaves(row, row.ways[1]) == "On its own it would save 1.00 to 1.20 ms.");
+        "Saves 0.10 to 0.20 ms (0.3% to 0.6%), after the fixes above; 2.68 to 2.81 ms if done "
+        "alone.");
+  CHECK(WaySaves(row, row.ways[1]) == "Saves 1.00 to 1.20 ms if done alone.");
 }
 
 TEST_CASE("what is beside the fixes, and what nobody knows, is no saving") {

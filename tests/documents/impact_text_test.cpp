@@ -64,17 +64,16 @@ TEST_CASE("where ends have bases of their own, the share is of the middle alone"
 TEST_CASE("what stands before a finding is named where it takes from its saving") {
   Impacted one;
   one.finding.global_rank = 2;
-  CHECK(one.Impact().find("on top of") == std::string::npos);
-  one.Saves({4, 6, 9}, 5.5);  // less than a fifth
-  CHECK(one.Impact().find("on top of") == std::string::npos);
+  one.Saves({4, 6, 9}, 6);  // nothing
+  CHECK(one.Impact().find(" after ") == std::string::npos);
   one.Saves({4, 6, 9}, 3);
-  CHECK(one.Impact().ends_with(" on top of priority 1."));
+  CHECK(one.Impact().ends_with(", after priority 1."));
   one.finding.global_rank = 3;
-  CHECK(one.Impact().ends_with(" on top of priorities 1 and 2."));
+  CHECK(one.Impact().ends_with(", after priorities 1 and 2."));
   one.finding.global_rank = 5;
-  CHECK(one.Impact().ends_with(" on top of priorities 1 to 4."));
+  CHECK(one.Impact().ends_with(", after priorities 1 to 4."));
   one.Saves({4, 6, 9}, 0);
-  CHECK(one.Impact() == "Saves almost nothing on top of priorities 1 to 4.");
+  CHECK(one.Impact() == "Saves almost nothing after priorities 1 to 4.");
 }
 
 TEST_CASE("a saving larger than the time beside it says why") {
@@ -106,6 +105,22 @@ TEST_CASE("a saving larger than the time beside it says why") {
   CHECK(BeyondText(one.analysis, one.finding).empty());
 }
 
+TEST_CASE("what a saving rests on reads as a sentence, whatever its target is") {
+  const auto text = [](std::string target, std::string source) {
+    findings::Change change;
+    change.target = std::move(target);
+    change.source = std::move(source);
+    return TargetText(change);
+  };
+  CHECK(text("one kernel per chain", "calls in this trace") ==
+        "with one kernel per chain (based on: calls in this trace)");
+  CHECK(text("639 TFLOPS/s", "another GEMM") ==
+        "if it reaches 639 TFLOPS/s (based on: another GEMM)");
+  CHECK(text("the rate of a GEMM", "estimate: not measured") ==
+        "at the rate of a GEMM (estimate: not measured)");
+  CHECK(text("half of the bytes", "estimate") == "with half of the bytes (estimate)");
+}
+
 TEST_CASE("a path does not repeat the action or what the impact says") {
   Impacted one;
   FindingText text;
@@ -119,7 +134,7 @@ TEST_CASE("a path does not repeat the action or what the impact says") {
   one.Saves({4, 6, 9}, 3);
   CHECK(PathLine(one.analysis, one.finding, text, 'B') == "The action above. " + text.saves_b);
   one.Saves({4, 6, 9}, 6);
-  text.saves_b = "Saves 4.00 to 9.00 ms of the recording, assuming one kernel (basis: traffic).";
+  text.saves_b = "Saves 4.00 to 9.00 ms of the recording with one kernel (based on: traffic).";
   CHECK(PathLine(one.analysis, one.finding, text, 'B') == "The action above. " + text.saves_b);
 }
 

@@ -33,6 +33,21 @@ findings::Finding Of(const std::string& subject, std::size_t members) {
   return finding;
 }
 
+TEST_CASE("a sentence names the operations that a title counts") {
+  const findings::Analysis mixed = With({"aten::copy_", "aten::mul", "aten::copy_"});
+  CHECK(SubjectsInProse(mixed, Of("aten::copy_", 3), false) ==
+        "`aten::copy_` and `aten::mul` (3 shapes in all)");
+  const findings::Analysis many = With({"aten::a", "aten::b", "aten::c", "aten::d"});
+  CHECK(SubjectsInProse(many, Of("aten::a", 4), false) ==
+        "`aten::a`, `aten::b` and others (4 shapes in all)");
+  CHECK(SubjectsInProse(With({"topk", "sort"}), Of("topk", 2), false) ==
+        "2 kernels, the largest `topk`,");
+  // Of one op, or one call, there is nothing more to name.
+  const findings::Analysis alike = With({"aten::mm", "aten::mm"});
+  CHECK(SubjectsInProse(alike, Of("aten::mm", 2), false) == "2 shapes of `aten::mm`");
+  CHECK(SubjectsInProse(alike, Of("aten::mm", 1), false) == "`aten::mm`");
+}
+
 TEST_CASE("several operations are told by their number, one by its sizes") {
   const findings::Analysis alike = With({"aten::mm", "aten::mm"});
   findings::Finding one = Of("aten::mm", 1);
