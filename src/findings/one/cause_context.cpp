@@ -161,8 +161,10 @@ double CauseContext::LargeGemm(std::string_view spec) const {
   return (amd ? limits::kLargeGemmAmd : limits::kLargeGemmNvidia) * peak->tflops;
 }
 
-std::string CauseContext::LargeGemmSource() const {
-  return "the rate that large GEMMs usually reach" +
+std::string CauseContext::LargeGemmSource(std::string_view spec) const {
+  constexpr std::string_view kMatrix = "matrix_";
+  const std::string type(spec.starts_with(kMatrix) ? spec.substr(kMatrix.size()) : "");
+  return "the rate that large " + type + (type.empty() ? "" : " ") + "GEMMs usually reach" +
          (calls_.platform == nullptr ? "" : " on " + calls_.platform->name);
 }
 

@@ -45,7 +45,7 @@ class CauseContext {
 
   // TFLOPS/s that large products of this type reach on the platform; 0: not known.
   double LargeGemm(std::string_view spec) const;
-  std::string LargeGemmSource() const;
+  std::string LargeGemmSource(std::string_view spec) const;
   // The best rate of products of the same type on aligned kernels; 0: none.
   double BestAligned(const Operation& operation) const;
   // How its library is tuned.

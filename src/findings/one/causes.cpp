@@ -274,7 +274,7 @@ class CauseFinder {
       o->cause->a = Target{
           {saved(0.6 * target), saved(limits::kTargetSlack * target), saved(target)},
           fmt::format("{:.0f} TFLOPS/s", target),
-          target > context_.BestAligned(*o) ? context_.LargeGemmSource()
+          target > context_.BestAligned(*o) ? context_.LargeGemmSource(o->efficiency.spec)
                                             : "aligned GEMMs of the same type in this trace"};
     }
     return true;
@@ -365,11 +365,10 @@ class CauseFinder {
     CauseContext::TunedBy tuned = context_.Tuning(*o);
     Facts facts = {KernelFact(*o), NumberFact("tflops_achieved", now, "TFLOPS/s"),
                    NumberFact("target_tflops", likely, "TFLOPS/s"),
-                   by_sibling   ? CauseText("reference", SiblingText(*best))
-                   : filled < 1 ? CauseWords("reference",
-                                             "large GEMMs on this device, minus what "
-                                             "so few tiles leave idle")
-                                : CauseWords("reference", "large GEMMs on this device"),
+                   by_sibling ? CauseText("reference", SiblingText(*best))
+                   : filled < 1
+                       ? CauseWords("reference", "large GEMMs on this device with as few tiles")
+                       : CauseWords("reference", "large GEMMs on this device"),
                    CauseWords("tuning", std::move(tuned.words))};
     if (const auto* merge = context_.MergeOf(*o)) {
       facts.push_back(CauseWords("merge", merge->text));
@@ -379,10 +378,12 @@ class CauseFinder {
     Set(o, by_sibling ? Pattern::kSlowerThanSiblings : Pattern::kBelowLargeProducts, e.spec,
         std::move(facts), tuned.way);
     const double high = by_sibling ? likely : most;
-    o->cause->b = Target{{SavedPart(now, limits::kTargetSlack * likely), SavedPart(now, likely),
-                          SavedPart(now, high)},
-                         fmt::format("{:.0f} TFLOPS/s", likely),
-                         by_sibling ? "another GEMM of this trace" : context_.LargeGemmSource()};
+    o->cause->b = Target{
+        {SavedPart(now, limits::kTargetSlack * likely), SavedPart(now, likely),
+         SavedPart(now, high)},
+        fmt::format("{:.0f} TFLOPS/s", likely),
+        by_sibling ? "another GEMM of this trace"
+                   : context_.LargeGemmSource(e.spec) + (filled < 1 ? " with as few tiles" : "")};
     const double fp8 = filled * context_.Fp8Rate(e.spec);
     const double part = SavedPart(now, limits::kTargetSlack * fp8);
     if (part > 0) o->cause->option = Target{{part, part, part}, "", ""};

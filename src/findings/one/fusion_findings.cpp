@@ -379,7 +379,8 @@ class FusionFindingMaker {
       f->path_b = {{Advice::kRule, {}, {}}};
     } else if (std::any_of(facts.begin(), facts.end(), of_library)) {
       f->path_b = {
-          NoWay("the class computes attention itself, so no setting of transformers changes it")};
+          NoWay("the class computes attention itself, so no setting of the transformers library "
+                "changes it")};
     }
   }
 

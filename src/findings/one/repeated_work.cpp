@@ -274,7 +274,8 @@ class RepeatedWorkFinder {
       facts.push_back(StructureWords(
           "call",
           "Give the processor all labels of an image at once: `processor(text=[labels], "
-          "images=image)`. The pipeline makes an item of each label, so call the model itself"));
+          "images=image)`. The pipeline runs one pass per label, so call the processor and the "
+          "model directly"));
       TakeReads(passes, &stretches, &total, &facts);
     }
     Add(Pattern::kRepeatedPass, std::string(analysis::ModuleClass(name)), std::move(gpu),

@@ -509,7 +509,7 @@ class ReplayCauses {
   // Where no kernel is known that does it: a compiler, before the graph is captured.
   std::string CompiledBefore(bool pytorch) const {
     if (!pytorch)
-      return "Fuse each chain by hand: `torch.compile` does not see into custom kernels";
+      return "Fuse each chain in a kernel of your own; `torch.compile` cannot fuse custom kernels";
     return work_.before_torch2
                ? "Script the module before it is captured (`torch.jit.script`)"
                : "Compile the module before it is captured (`torch.compile`): one kernel per chain";
