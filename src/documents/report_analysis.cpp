@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "analysis/tables/summary.h"
+#include "base/text.h"
 #include "documents/added_prose.h"
 #include "documents/base_text.h"
 #include "documents/category_table.h"
@@ -14,6 +15,7 @@
 #include "documents/remedy_text.h"
 #include "documents/report_parts.h"
 #include "documents/report_tables.h"
+#include "documents/same_action.h"
 
 namespace jarvis::documents {
 namespace {
@@ -48,8 +50,8 @@ std::string WithSaving(const std::string& path, const std::string& saves) {
 }
 
 std::string Library(const findings::Finding& finding) {
-  if (finding.tier != findings::Tier::kCompute) return "";
-  return fmt::format(" ({})", finding.library.empty() ? "Unknown" : CellOfText(finding.library));
+  if (finding.tier != findings::Tier::kCompute || finding.library.empty()) return "";
+  return fmt::format(" ({})", CellOfText(finding.library));
 }
 
 std::string DetailAnchor(const TierWords& tier, int number) {
@@ -63,7 +65,10 @@ const TierWords& WordsOf(findings::Tier tier) {
 
 class Cards {
  public:
-  explicit Cards(const ReportSources& sources) : sources_(sources), analysis_(sources.analysis) {}
+  explicit Cards(const ReportSources& sources) : sources_(sources), analysis_(sources.analysis) {
+    for (const findings::Finding& finding : analysis_.findings)
+      actions_.push_back(ActionHead(TextOf(analysis_, finding, sources_.edits).action));
+  }
 
   // Its number is the plan's, as in all other documents.
   std::string Card(const findings::Finding& finding) const {
@@ -72,9 +77,9 @@ class Cards {
     const FindingText text = TextOf(analysis_, finding, sources_.edits);
     std::string card = fmt::format("### {} P{}: {}{}\n\n", Icon(finding, number), number,
                                    text.title, Library(finding));
-    card += Bold("Insight", text.insight) + Bold("Action", text.action);
-    card += Bold("Path A", PathLine(analysis_, finding, text, 'A')) +
-            Bold("Path B", PathLine(analysis_, finding, text, 'B'));
+    card += Bold("Insight", text.insight) + Bold("Action", ActionText(finding, text));
+    if (text.path_a != kNoPath) card += Bold("Path A", PathLine(analysis_, finding, text, 'A'));
+    if (text.path_b != kNoPath) card += Bold("Path B", PathLine(analysis_, finding, text, 'B'));
     card += fmt::format("<!-- impact-begin kind=p_item category={} {} -->\n", finding.category,
                         Marks(finding.impact_percent));
     card += fmt::format("**Impact**: {}\n", Impact(finding));
@@ -120,6 +125,23 @@ class Cards {
   }
 
  private:
+  // What is done: "Run once with X" of "Run once with X: it ...".
+  static std::string ActionHead(const std::string& action) {
+    const std::string clause = FirstClause(action);
+    return clause.substr(0, clause.find(": "));
+  }
+
+  // One setting for two findings is one thing to do.
+  std::string ActionText(const findings::Finding& finding, const FindingText& text) const {
+    if (text.chosen == '\0' || finding.host != nullptr) return text.action;  // places differ
+    const auto at = static_cast<std::size_t>(&finding - analysis_.findings.data());
+    const auto first = std::find(actions_.begin(), actions_.end(), ActionHead(text.action));
+    const auto before = static_cast<std::size_t>(first - actions_.begin());
+    if (before >= at) return text.action;
+    return fmt::format("As for priority {}: {}", analysis_.findings[before].global_rank,
+                       text.action);
+  }
+
   // Nobody reads thousands of rows, and the tables have them all.
   std::string MembersTable(const findings::Finding& finding) const {
     const std::vector<const findings::Operation*> members = MembersOf(analysis_, finding);
@@ -170,6 +192,7 @@ class Cards {
 
   const ReportSources& sources_;
   const findings::Analysis& analysis_;
+  std::vector<std::string> actions_;  // of the findings, as far as they say what is done
 };
 
 std::string TopCategory(const findings::Analysis& analysis) {
@@ -198,9 +221,13 @@ std::string Summary(const ReportSources& sources) {
                               TextOf(analysis, analysis.findings[0], sources.edits).title);
     const std::string window = Ms(totals.window_ms);
     text += fmt::format(
-        " Percentages in the table below are of the GPU window of {}, from the first to the last "
-        "GPU operation{}.\n\n",
-        window, window == Ms(analysis.base.unit_ms()) ? "" : ", not of the " + analysis.base.unit);
+        " The table below covers the GPU window of {}, from the first to the last GPU "
+        "operation{}.\n\n",
+        window,
+        window == Ms(analysis.base.unit_ms())
+            ? ""
+            : fmt::format(", not {} {}", analysis.base.count > 1 ? "one" : "the",
+                          analysis.base.unit));
   }
   MarkdownTable table({"Metric", "Value"});
   table.Row({"Total Time", totals.has_gpu_work ? Ms(totals.window_ms) : std::string(kAbsentText)});
@@ -228,7 +255,10 @@ double ComputingMs(const findings::Analysis& analysis, const findings::CategoryP
 }
 
 std::string TopOps(const findings::Analysis& analysis) {
-  std::string text = "### Top Operations\n\n<!-- impact-begin kind=top_ops -->\n";
+  std::string text = "### Top Operations\n\n";
+  if (!analysis.priorities.empty())
+    text += "Ranked by what findings of the category save, then by GPU time.\n\n";
+  text += "<!-- impact-begin kind=top_ops -->\n";
   text +=
       "| Rank | Category | Time (ms) | % of Compute Time | Ops |\n| --- | --- | --- | --- | --- "
       "|\n";
@@ -240,6 +270,26 @@ std::string TopOps(const findings::Analysis& analysis) {
                         row.impact_percent ? TwoDecimals(row.impact_percent->high) : "null");
   }
   return text + "<!-- impact-end -->\n\n";
+}
+
+// What other sections have found to fuse, where this one has nothing: "priorities 2 and 4".
+std::string NoFusion(const findings::Analysis& analysis) {
+  constexpr findings::Pattern kFused[] = {
+      findings::Pattern::kShortKernelChain,  findings::Pattern::kEagerChains,
+      findings::Pattern::kPassesInARow,      findings::Pattern::kEpilogueLeft,
+      findings::Pattern::kUnfusedAttention,  findings::Pattern::kUnfusedChains,
+      findings::Pattern::kUnfusedNorm,       findings::Pattern::kUnfusedRotary,
+      findings::Pattern::kUnfusedActivation, findings::Pattern::kUnderFused};
+  std::vector<std::string> ranks;
+  for (const findings::Finding& finding : analysis.findings) {
+    const bool fuses = std::ranges::any_of(finding.patterns, [&](const auto& hit) {
+      return std::ranges::find(kFused, hit.pattern) != std::end(kFused);
+    });
+    if (fuses) ranks.push_back(fmt::format("{}", finding.global_rank));
+  }
+  if (ranks.empty()) return "No kernel fusion opportunities detected.";
+  return fmt::format("No further kernel fusion opportunities detected; see {} {}.",
+                     ranks.size() == 1 ? "priority" : "priorities", Enumerated(ranks));
 }
 
 std::string TierSection(const Cards& cards, findings::Tier tier, std::string_view none) {
@@ -381,7 +431,7 @@ std::string RenderAnalysis(const ReportSources& sources) {
           ? "No compute kernel optimization opportunities identified. " + NothingText(analysis)
           : "No compute kernel optimization opportunities identified.");
   text += "## Kernel Fusion Opportunities (Experimental)\n\n";
-  text += TierSection(cards, findings::Tier::kFusion, "No kernel fusion opportunities detected.");
+  text += TierSection(cards, findings::Tier::kFusion, NoFusion(analysis));
   text += "## System-Level Optimizations\n\n";
   text += TierSection(cards, findings::Tier::kSystem,
                       judged ? "\xE2\x9C\x85 No system-level bottlenecks detected."
