@@ -358,7 +358,7 @@ std::string LeftOut(const findings::Analysis& analysis) {
     }
   }
   if (parts.empty()) return "";
-  return Say(phrases::base::kLeftOut, {{"parts", fmt::format("{}", fmt::join(parts, ", "))}});
+  return Say(phrases::base::kLeftOut, {{"parts", fmt::format("{}", fmt::join(parts, "; "))}});
 }
 
 namespace {

@@ -516,17 +516,6 @@ std::vector<FixRow> FixRows(const findings::Analysis& analysis, const TextEdits&
   return out;
 }
 
-namespace {
-
-bool AddUpToMore(const findings::Analysis& analysis) {
-  constexpr double kRounded = 1.02;
-  const auto rows = findings::TogetherOf(std::span<const findings::Finding>(analysis.findings));
-  return analysis.wall.together_ms && rows &&
-         rows->high > kRounded * analysis.wall.together_ms->high;
-}
-
-}  // namespace
-
 std::string FixTable(const findings::Analysis& analysis, const std::vector<FixRow>& rows) {
   MarkdownTable table({"#", "What to do", "Because of", SavingTitle(analysis),
                        std::string(kExtraSavingTitle), "Path"});
@@ -543,9 +532,7 @@ std::string FixTable(const findings::Analysis& analysis, const std::vector<FixRo
     table.Row(
         {dash, "All of the above", dash, dash, SumCell(analysis, TogetherMs(analysis)), dash});
   }
-  std::string text = table.text() + "\n";
-  if (AddUpToMore(analysis)) text += Say(phrases::base::kRowsAddUpToMore) + " ";
-  return text + std::string(kPathLegend) + "\n\n";
+  return table.text() + "\n" + std::string(kPathLegend) + "\n\n";
 }
 
 }  // namespace jarvis::documents

@@ -563,6 +563,10 @@ FindingText DraftText(const findings::Analysis& analysis, const findings::Findin
                 : text.chosen == 'A'  ? text.path_a
                 : text.chosen == 'B'  ? text.path_b
                                       : ActionWithoutPath(finding);
+  for (std::string FindingText::*part :
+       {&FindingText::insight, &FindingText::action, &FindingText::path_a, &FindingText::path_b,
+        &FindingText::saves_a, &FindingText::saves_b})
+    text.*part = InDeviceWords(analysis, std::move(text.*part));
   return text;
 }
 

@@ -21,6 +21,7 @@
 #include "documents/remedy_text.h"
 #include "documents/saving_base.h"
 #include "documents/saving_rows.h"
+#include "documents/subjects.h"
 #include "documents/time_parts.h"
 #include "findings/one/estimates.h"
 #include "findings/one/thresholds.h"
@@ -162,13 +163,17 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   MarkdownTable table({"Metric", "Value"});
   const bool waits =
       finding.host != nullptr && finding.host->kind == findings::HostCauseKind::kWaits;
-  table.Row({waits ? "Host time in these waits" : "Time", Ms(finding.time_ms)});
+  // Beside what is told of one of several units.
+  const bool all = finding.own_part < 1 || analysis.base.count > 1;
+  table.Row({fmt::format("{}{}", waits ? "Host time in these waits" : "Time",
+                         all ? " in the whole recording" : ""),
+             Ms(finding.time_ms)});
   if (finding.own_part < 1)
     table.Row({"Time " + UnitPhrase(analysis), EachMs(analysis, finding.OwnMs())});
   if (finding.percent_of_computation && finding.tier != findings::Tier::kSystem)
     table.Row({"Share of compute time", Pct(*finding.percent_of_computation)});
   if (finding.percent_of_total && *finding.percent_of_total <= 100)
-    table.Row({"Share of the window", Pct(*finding.percent_of_total)});
+    table.Row({"Share of the GPU window", Pct(*finding.percent_of_total)});
   if (finding.count > 0) {
     table.Row(
         {finding.category == "cpu_idle" ? "Gaps" : "Count", fmt::format("{}", finding.count)});
@@ -188,19 +193,25 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
     table.Row({"Time while nothing else ran", Ms(finding.exclusive_ms)});
   }
   if (finding.starved_percent)
-    table.Row({"Time after which the GPU queue ran dry", Pct(*finding.starved_percent)});
+    table.Row(
+        {"Share of this time after which the GPU queue was empty", Pct(*finding.starved_percent)});
   AddSavingRows(analysis, finding, &table);
   const findings::WallSaving* best = findings::BestWall(finding);
+  const bool several = analysis.base.count > 1 && !finding.one_off;
+  const std::string each = several ? " " + UnitPhrase(analysis) : "";
   if (best != nullptr) {
     for (const auto& [path, saving] :
          {std::pair{"Path A", &finding.wall_a}, {"Path B", &finding.wall_b}}) {
       if (*saving)
-        table.Row({fmt::format("{} on its own, wall time", path), RangeMs((*saving)->ms)});
+        table.Row({fmt::format("{} on its own, wall time{}", path, each),
+                   several ? EachRange(analysis, (*saving)->ms) : RangeMs((*saving)->ms)});
     }
     const double after = std::max(0.0, best->after_others_ms);
     // What happens once is no part of what savings are of, which may then be nothing.
     if (!finding.one_off && analysis.wall.wall_ms > 0) {
-      table.Row({"Wall time saved after the priorities before it", Ms(after)});
+      table.Row(
+          {fmt::format("Wall time saved once the priorities before it are done{}, expected", each),
+           EachMs(analysis, after)});
     }
   } else if (additional) {
     table.Row({"Not covered by the priorities before it", RangeMs(*additional)});
@@ -210,7 +221,7 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   if (const double most_ms = MostOnceFaster(analysis, finding); most_ms > 0)
     table.Row({"Of it transfer, by the shortest of equal calls", EachMs(analysis, most_ms)});
   if (TellsJoint(analysis, finding))
-    table.Row({"Upper bound together with a host that takes no time",
+    table.Row({"Saving if the host took no time as well",
                "at most " + EachMs(analysis, *finding.joint_ms)});
   AddFacts(analysis, finding, &table);
   if (finding.host != nullptr) AddHostRows(analysis, *finding.host, &table);
@@ -263,7 +274,7 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
     if (*wall && !finding.one_off)
       add(fmt::format("{} on its own", path), EachRange(analysis, (*wall)->ms));
     if (*change && finding.rule)
-      add(fmt::format("{} reaches", path), CellOfText((*change)->target));
+      add(fmt::format("{} reaches", path), InDeviceWords(analysis, CellOfText((*change)->target)));
   }
   if (finding.bound_ms) {
     add("Upper bound of the saving",
@@ -273,7 +284,7 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
   if (const double most_ms = MostOnceFaster(analysis, finding); most_ms > 0)
     add("Of it transfer, by the shortest of equal calls", EachMs(analysis, most_ms));
   if (TellsJoint(analysis, finding))
-    add("Upper bound together with a host that takes no time",
+    add("Saving if the host took no time as well",
         "at most " + EachMs(analysis, *finding.joint_ms));
   const findings::WallSaving* best = findings::BestWall(finding);
   if (best == nullptr && finding.savings_ms) {

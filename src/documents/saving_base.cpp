@@ -246,10 +246,15 @@ std::string RanksOfBounds(const findings::Analysis& analysis) {
 }  // namespace
 
 std::string TogetherSentence(const findings::Analysis& analysis) {
+  constexpr double kRounded = 1.02;
   const std::string bounds = RanksOfBounds(analysis);
-  return Say(phrases::base::kTogether, {{"saving", TogetherText(analysis)},
-                                        {"several", bounds.find(',') != std::string::npos},
-                                        {"bounds", bounds}});
+  const std::string text =
+      Say(phrases::base::kTogether, {{"saving", TogetherText(analysis)},
+                                     {"several", bounds.find(',') != std::string::npos},
+                                     {"bounds", bounds}});
+  const auto rows = findings::TogetherOf(std::span<const findings::Finding>(analysis.findings));
+  const bool more = rows && rows->high > kRounded * TogetherMs(analysis).high;
+  return more ? text + " " + Say(phrases::base::kRowsAddUpToMore) : text;
 }
 
 }  // namespace jarvis::documents

@@ -1,5 +1,7 @@
 #include "documents/saving_rows.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -7,23 +9,37 @@
 
 #include "documents/base_text.h"
 #include "documents/host_rows.h"
+#include "documents/subjects.h"
 #include "findings/one/estimates.h"
 
 namespace jarvis::documents {
 namespace {
 
+// What the share of what could be saved is of: of kernels the GPU window, of wall time the unit.
+std::string ShareTitle(const findings::Analysis& analysis, const findings::Finding& finding) {
+  constexpr double kRounded = 0.001;
+  const double window = analysis.totals.Percent(finding.savings_ms->high).value_or(0);
+  const double told = finding.impact_percent->high;
+  const bool of_window = std::abs(window - told) <= kRounded * std::max(window, told);
+  const bool estimated = analysis.wall.known && analysis.wall.of_unrecorded;
+  return fmt::format("Possible saving, share of the {}{}",
+                     of_window || !estimated ? "" : "estimated ",
+                     of_window ? "GPU window" : analysis.base.unit);
+}
+
 // What GPU work could be spared, of the whole recording and of one of its steps.
 void AddPossible(const findings::Analysis& analysis, const findings::Finding& finding,
                  MarkdownTable* table) {
   if (finding.savings_ms) {
-    const std::string name =
-        OfHostTime(analysis, finding) ? "Possible saving" : "Possible saving of GPU time";
+    const std::string name = OfHostTime(analysis, finding)
+                                 ? "Possible saving"
+                                 : "Possible saving of these kernels' GPU time";
     table->Row({name, RangeMs(*finding.savings_ms)});
     if (!finding.one_off && (analysis.base.count > 1 || finding.own_part < 1)) {
       table->Row({name + " " + UnitPhrase(analysis), EachRange(analysis, finding.OwnSavingsMs())});
     }
     if (finding.impact_percent && finding.impact_percent->high <= 100)  // not of time around it
-      table->Row({"Possible saving, share of the window", RangePct(*finding.impact_percent)});
+      table->Row({ShareTitle(analysis, finding), RangePct(*finding.impact_percent)});
   }
 }
 
@@ -43,9 +59,9 @@ void AddSavingRows(const findings::Analysis& analysis, const findings::Finding& 
       table->Row({fmt::format("{} {}", name, UnitPhrase(analysis)),
                   EachRange(analysis, findings::Scaled((*change)->savings_ms, finding.own_part))});
     }
-    table->Row(
-        {fmt::format("{} reaches", path),
-         fmt::format("{} ({})", CellOfText((*change)->target), CellOfText((*change)->source))});
+    table->Row({fmt::format("{} reaches", path),
+                InDeviceWords(analysis, fmt::format("{} ({})", CellOfText((*change)->target),
+                                                    CellOfText((*change)->source)))});
   }
 }
 

@@ -78,4 +78,12 @@ std::string SubjectsInProse(const findings::Analysis& analysis, const findings::
   return fmt::format("{} ({} shapes in all)", Enumerated(names), count);
 }
 
+std::string InDeviceWords(const findings::Analysis& analysis, std::string text) {
+  constexpr std::string_view kUnits = "compute units", kNvidia = "SMs";
+  if (analysis.context.amd || analysis.context.architecture == 0) return text;
+  for (std::size_t at = text.find(kUnits); at != std::string::npos; at = text.find(kUnits, at))
+    text.replace(at, kUnits.size(), kNvidia);
+  return text;
+}
+
 }  // namespace jarvis::documents

@@ -26,4 +26,7 @@ std::string SubjectsText(const findings::Analysis& analysis, const findings::Fin
 std::string SubjectsInProse(const findings::Analysis& analysis, const findings::Finding& finding,
                             bool sizes);
 
+// The text with the device's own word for its compute units: "SMs" on NVIDIA.
+std::string InDeviceWords(const findings::Analysis& analysis, std::string text);
+
 }  // namespace jarvis::documents
