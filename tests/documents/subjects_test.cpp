@@ -68,5 +68,15 @@ TEST_CASE("several operations are told by their number, one by its sizes") {
   CHECK(SubjectsText(alike, chain, false) == "`aten::mm`");
 }
 
+TEST_CASE("compute units have the device's own name") {
+  findings::Analysis analysis;
+  const std::string text = "18 blocks on 132 compute units";
+  CHECK(InDeviceWords(analysis, text) == text);  // an unknown device
+  analysis.context.architecture = 90;
+  CHECK(InDeviceWords(analysis, text) == "18 blocks on 132 SMs");
+  analysis.context.amd = true;
+  CHECK(InDeviceWords(analysis, text) == text);
+}
+
 }  // namespace
 }  // namespace jarvis::documents
