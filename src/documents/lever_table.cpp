@@ -89,6 +89,11 @@ bool LeverRows::HasJoint(const findings::Finding& finding) const {
          100 * (*finding.joint_ms - *finding.bound_ms) >= kJointShare * analysis_.wall.wall_ms;
 }
 
+// What the host does as a bottleneck once the GPU is faster.
+std::string_view BecomesOrRemains(const findings::Analysis& analysis) {
+  return analysis.bound.kind == ledger::BoundKind::kHost ? "remains" : "becomes";
+}
+
 // What saves nothing by itself, and much once the finding's own way out is taken.
 std::optional<FixRow> LeverRows::Joint(const findings::Finding& finding) const {
   if (!HasJoint(finding)) return std::nullopt;
@@ -98,8 +103,9 @@ std::optional<FixRow> LeverRows::Joint(const findings::Finding& finding) const {
   return FixRow{{},
                 fmt::format("with {}", finding.global_rank),
                 {{'B', FirstClause(AdviceSentence(analysis_, ways.front())), {}}},
-                fmt::format("The host ({}) becomes the bottleneck once priority {} is done",
-                            EachMs(analysis_, analysis_.wall.host_floor_ms), finding.global_rank),
+                fmt::format("The host ({}) {} the bottleneck once priority {} is done",
+                            EachMs(analysis_, analysis_.wall.host_floor_ms),
+                            BecomesOrRemains(analysis_), finding.global_rank),
                 std::string(kAbsentText),
                 fmt::format("at most {} ({}) with priority {}; not in the total",
                             EachMs(analysis_, *finding.joint_ms),
@@ -316,8 +322,9 @@ std::optional<FixRow> LeverRows::HostThen() const {
       findings::WaysToLaunchFaster(analysis_.context, false, true);
   if (ways.empty()) return std::nullopt;
   return Beside('B', FirstClause(AdviceSentence(analysis_, ways.front())),
-                "The host becomes the bottleneck once the rows above are done", AtMost(then_ms),
-                "not in the total");
+                fmt::format("The host {} the bottleneck once the rows above are done",
+                            BecomesOrRemains(analysis_)),
+                AtMost(then_ms), "not in the total");
 }
 
 // GEMMs that are slow for their precision: a narrower one instead of a faster kernel. Training asks

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.h"
 
@@ -159,7 +162,8 @@ std::string Capitalised(std::string text) {
 
 std::string ArgsText(std::string_view args) {
   const std::string cell = CellOfText(args);
-  std::string text;
+  std::vector<std::string> parts;
+  bool repeats = false;
   constexpr std::string_view kBreak = "<br>";
   for (std::size_t at = 0; at <= cell.size();) {
     const auto end_of = [&](std::size_t from) {
@@ -176,12 +180,12 @@ std::string ArgsText(std::string_view args) {
       ++times;
       next = to;
     }
-    text += text.empty() ? "" : " x ";
-    if (times > 1) text += fmt::format("{} x ", times);
-    text += one;
+    repeats = repeats || times > 1;
+    parts.push_back(times > 1 ? fmt::format("{} x {}", times, one) : std::string(one));
     at = next + kBreak.size();
   }
-  return text;
+  // Beside a count another "x" would read as a product.
+  return fmt::format("{}", fmt::join(parts, repeats ? ", " : " x "));
 }
 
 std::string Digits(double value) {

@@ -30,7 +30,7 @@ std::string ProseOfText(std::string_view text);
 std::string Capitalised(std::string text);
 
 // Shapes and dtypes of a call on one line, equal neighbours together:
-// "3 x (2,38,64) bf16", "(8,4) bf16 x (4,2) bf16".
+// "3 x (2,38,64) bf16", "(8,4) bf16 x (4,2) bf16", "(8,4) bf16, 2 x (4,4) bf16".
 std::string ArgsText(std::string_view args);
 
 // What a title begins with, as far as it names the finding: without its first member and figures.

@@ -328,7 +328,7 @@ std::string FusionInsight(const findings::Analysis& analysis, const findings::Fi
 
 std::string CallsText(const findings::Analysis& analysis, const findings::Finding& finding) {
   const auto ms = CopyCallsMs(finding);
-  return ms ? fmt::format("; their calls block the host for {}", EachMs(analysis, *ms)) : "";
+  return ms ? fmt::format("; the calls block the host for {}", EachMs(analysis, *ms)) : "";
 }
 
 std::string SystemInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
@@ -452,7 +452,10 @@ std::string ReasoningOf(const findings::Analysis& analysis, const findings::Find
   }
   if (finding.method == findings::EstimateMethod::kRoof && finding.efficiency.value_or(0) > 100)
     text += "Anomaly: faster than the roofline allows; verify the platform, dtype and model. ";
+  // The impact says it.
+  const bool waits = finding.bound_ms && !SavesNothingAlone(analysis, *finding.bound_ms);
   for (const std::string& warning : finding.warnings) {
+    if (waits && warning == "one_rank") continue;
     const std::string sentence = WarningText(warning);
     if (text.find(sentence) == std::string::npos && !IsPattern(warning)) text += sentence + " ";
   }

@@ -72,5 +72,12 @@ TEST_CASE("a sentence begins with a large letter, or with a name as it is writte
   CHECK(Capitalised("").empty());
 }
 
+TEST_CASE("operands are told apart from how many there are of one") {
+  CHECK(ArgsText("(8,4) bf16<br>(4,2) bf16") == "(8,4) bf16 x (4,2) bf16");
+  CHECK(ArgsText("(2,38,64) bf16<br>(2,38,64) bf16") == "2 x (2,38,64) bf16");
+  CHECK(ArgsText("(8,8,16) fp32<br>(8,64,16) fp32<br>(8,64,16) fp32") ==
+        "(8,8,16) fp32, 2 x (8,64,16) fp32");
+}
+
 }  // namespace
 }  // namespace jarvis::documents

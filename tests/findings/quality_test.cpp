@@ -351,7 +351,7 @@ TEST_CASE("what of the workload is not recorded is told, and what is there is no
   };
   CHECK(absent(Analyze(Passes(1))) ==
         "Not recorded: input preparation and reading results back (no copies between "
-        "host and device); a second step, which would show the variation.");
+        "host and device); a second step, to show the variation.");
   const auto copies = [](int back) {
     return [back](TraceText* text) {
       Copy(text, "Memcpy HtoD (Pageable -> Device)", 80, 4096, 70);

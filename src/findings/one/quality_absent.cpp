@@ -101,12 +101,12 @@ class AbsentParts {
     if (in_.base.count == 1 && steps.size() <= 1 && !Said("engine_step")) {
       const bool cold = in_.wall.known && in_.base.Percent(in_.wall.first_calls_ms) >= kMuch;
       parts_.push_back(cold ? "a step without one-time initialization"
-                            : fmt::format("a second {}, which would show the variation",
+                            : fmt::format("a second {}, to show the variation",
                                           steps.empty() ? "pass" : "step"));
       several_ = true;
     } else if (in_.base.count == 1 && steps.size() > 1 && !Said("engine_step")) {
-      parts_.push_back(fmt::format(
-          "a second {} like the one analyzed, which would show the variation", in_.base.unit));
+      parts_.push_back(
+          fmt::format("a second {} like the one analyzed, to show the variation", in_.base.unit));
       several_ = true;
     }
     if (!whole_ && !several_) return;
