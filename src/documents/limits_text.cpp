@@ -208,12 +208,18 @@ std::string NotRecordedText(const findings::Analysis& analysis) {
   };
   constexpr double kComputes = 15;  // percent of the base
   const double computes_ms = static_cast<double>(analysis.base.balance.computation_ns) / 1e6;
+  // Kernels of replayed graphs have neither, whatever is switched on; what has is told there.
+  constexpr double kReplayed = 80;  // percent of the kernel time
+  const findings::Quality* const replay = quality("gpu_graph_replay");
+  const bool replayed = replay != nullptr && replay->severity == findings::Severity::kWarning &&
+                        replay->value.value_or(0) >= kReplayed;
   // What would be said of sizes and of the device's limits is missing throughout.
-  const bool shapes =
-      quality("no_shapes") != nullptr && analysis.base.Percent(computes_ms) >= kComputes;
+  const bool shapes = !replayed && quality("no_shapes") != nullptr &&
+                      analysis.base.Percent(computes_ms) >= kComputes;
   // Nothing to change has a place in the code.
-  const bool places = quality("no_stacks") != nullptr && quality("silent_host") == nullptr &&
-                      !analysis.findings.empty() && !findings::IsOfStart(analysis);
+  const bool places = !replayed && quality("no_stacks") != nullptr &&
+                      quality("silent_host") == nullptr && !analysis.findings.empty() &&
+                      !findings::IsOfStart(analysis);
   const findings::Quality* const absent = quality(findings::kNotRecorded);
   if (absent == nullptr && !shapes && !places) return {};
   std::vector<std::string> lacks, records;

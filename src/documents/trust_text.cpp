@@ -7,6 +7,7 @@
 
 #include "documents/limits_text.h"
 #include "documents/markdown_text.h"
+#include "documents/saving_base.h"
 #include "findings/one/quality_scope.h"
 #include "phrases/ids/trust.h"
 #include "phrases/phrase.h"
@@ -26,6 +27,12 @@ std::string QualityLine(const findings::Quality& one) {
   return Say(phrases::trust::kQuality, {{"text", CellOfText(one.text)},
                                         {"consequence", known(one.consequence)},
                                         {"record", known(one.record)}});
+}
+
+// The summary tells what binds without the profiler.
+std::string BearingLine(const findings::Analysis& analysis, findings::Quality one) {
+  if (one.code == "profiler_events" && TellsUnrecorded(analysis)) one.consequence.clear();
+  return QualityLine(one);
 }
 
 }  // namespace
@@ -48,7 +55,7 @@ std::vector<std::string> TrustLines(const findings::Analysis& analysis) {
   std::move(limits.begin(), limits.end(), std::back_inserter(lines));
   const auto bearing = findings::BearingQualities(analysis);
   for (std::size_t i = 0; i < std::min(told, bearing.size()); ++i)
-    lines.push_back(QualityLine(*bearing[i]));
+    lines.push_back(BearingLine(analysis, *bearing[i]));
   return lines;
 }
 

@@ -229,6 +229,14 @@ TEST_CASE("trust: what was not recorded is one line with all that is to be recor
       all.ends_with("names a line of code. Record next: three steps; the same with "
                     "`record_shapes=True`; one more short run with `with_stack=True`."));
   CHECK(TrustLines(analysis).front() == all);
+  // Kernels of replays have neither, whatever is switched on.
+  findings::Quality& replay = analysis.quality.emplace_back();
+  replay.code = "gpu_graph_replay";
+  replay.severity = findings::Severity::kWarning;
+  replay.value = 98;
+  CHECK(NotRecordedText(analysis) == "Not recorded: a second step. Record next: three steps.");
+  analysis.quality.back().value = 50;
+  CHECK(NotRecordedText(analysis) == all);
   analysis.base.balance.computation_ns = 0;
   CHECK(NotRecordedText(analysis).find("shapes") == std::string::npos);
 }

@@ -139,6 +139,22 @@ TEST_CASE("graph replay hides launches, and the analysis says so") {
   CHECK(one.Quality("high_idle") == nullptr);
 }
 
+TEST_CASE("a graph launch of microseconds per node is the profiler's, if the GPU waits for it") {
+  // A pass in `call`'s 100 nodes of 10 us each, which begin `late` into it and as it takes `us`.
+  const auto told = [](std::string_view call, double us, double late) {
+    TraceText text;
+    text.Op("my::prepare", 0, 50).Runtime("cudaLaunchKernel", 5, 5, 1).Kernel("first", 12, 30, 1);
+    text.Runtime(call, 60, us, 2);
+    for (int i = 0; i < 100; ++i)
+      text.Kernel("node", 60 + late + 10 * i, 9.8, 2);
+    return Analyze(text).Quality("graph_launch") != nullptr;
+  };
+  CHECK(told("cudaGraphLaunch", 200, 198));
+  CHECK_FALSE(told("cudaGraphLaunch", 200, 5));   // nothing waits for it
+  CHECK_FALSE(told("cudaGraphLaunch", 40, 40));   // 0.4 us per node: as launches are
+  CHECK_FALSE(told("hipGraphLaunch", 200, 198));  // which launches node by node by itself
+}
+
 TEST_CASE("classes and short gaps together are the idle time") {
   TraceText text;
   for (int i = 0; i < 20; ++i)

@@ -147,11 +147,11 @@ class AnalysisQualities {
       return;
     }
     q.consequence =
-        "Ops, shapes and modules of replayed kernels and the causes of idle time are unknown; "
-        "kernels "
-        "are classified by name only.";
+        "Ops, shapes, modules and code lines of replayed kernels and the causes of idle time are "
+        "unknown; kernels are classified by name only.";
     q.record =
-        "the graph capture (in a folder \"capture\" beside the trace), or one run without graphs";
+        "the graph capture, with shapes and stacks (in a folder \"capture\" beside the trace), or "
+        "one run without graphs";
   }
 
   static std::string ReplayText(const session::CaptureUse& use) {

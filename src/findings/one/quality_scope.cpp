@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -57,6 +58,7 @@ class ScopeQualities {
       OnePass();
     }
     SilentHost();
+    GraphLaunches();
     EventsCost();
     InferredDevice();
   }
@@ -244,6 +246,47 @@ class ScopeQualities {
         trace::PlainWords(how_.stacks));
   }
 
+  // A launch of a CUDA graph takes 2.5 us and up to 0.2 us for each node (NVIDIA, "Constant time
+  // launch for straight-line CUDA graphs", 2024): many times that is the price of tracing each
+  // node.
+  void GraphLaunches() {
+    constexpr double kNodeUs = 0.2, kTraced = 3;
+    const double idle_ms = MillisOf(in_.frames->books.wall.Of(ledger::IdleCause::kGraphLaunch));
+    const double percent = in_.base.Percent(idle_ms);
+    if (percent < kBears) return;
+    std::set<trace::EventIndex> calls;
+    std::uint64_t nodes = 0;
+    for (const trace::EventIndex e : trace_.attribution().timeline) {
+      const trace::EventIndex call = trace_.tree().parent(e);
+      if (call == trace::kNoEvent || !trace_.IsReplayed(e)) continue;
+      if (!events_.name(call).starts_with("cu")) return;  // HIP launches node by node by itself
+      calls.insert(call);
+      ++nodes;
+    }
+    double calls_us = 0;
+    for (const trace::EventIndex call : calls)
+      calls_us += trace::MicrosOf(events_[call].dur_ns);
+    if (nodes == 0 || calls_us < kTraced * kNodeUs * static_cast<double>(nodes)) return;
+    Quality& q = Add(
+        "graph_launch",
+        fmt::format("Launching GPU graphs takes {} µs per node, and the GPU is idle for {} ms {} "
+                    "meanwhile.",
+                    ShortNumber(calls_us / static_cast<double>(nodes)), Each(idle_ms),
+                    in_.base.count > 1 ? "per " + in_.base.unit : "of the " + in_.base.unit));
+    q.severity = Severity::kWarning;
+    q.value = percent;
+    q.threshold = kBears;
+    q.unit = "%";
+    q.count = nodes;
+    q.consequence = fmt::format(
+        "A launch that is not traced takes at most {} µs per node: most of that idle time is "
+        "probably the profiler's [inferred].",
+        ShortNumber(kNodeUs));
+    q.record =
+        "the wall time of the same steps without a profiler, or whole graphs by Nsight "
+        "Systems (--cuda-graph-trace=graph)";
+  }
+
   // Whether the verdict would be another one if recording had cost nothing.
   void EventsCost() {
     Quality* q = Find("profiler_events");
@@ -345,6 +388,7 @@ double BearingOf(const Quality& q, const Analysis& analysis, bool of_start) {
   if (IsOneOf(q.code, {"other_device", "device_by_units", "device_by_class"})) return 10;
   if (q.code == "no_platform") return of_start ? 0 : 10;
   if (q.code == "units_left_out") return q.value.value_or(0);
+  if (q.code == "graph_launch") return q.value.value_or(0);
   if (q.code == "silent_host") return of_start ? 0 : q.value.value_or(0);
   if (q.code == "gpu_graph_replay") return q.severity == Severity::kWarning ? 12 : 0;
   if (q.code == "engine_step") return 9;
