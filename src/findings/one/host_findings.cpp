@@ -16,6 +16,7 @@
 #include "findings/one/late_gaps.h"
 #include "findings/one/launch_fit.h"
 #include "findings/one/section_remedies.h"
+#include "findings/one/section_waits.h"
 #include "findings/one/stop_findings.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
@@ -199,6 +200,7 @@ class HostFindingMaker {
         Loading(&cause);
       } else {
         TakeAlong(group, &cause);
+        cause.most = WorkWithItsWaits(e_, group.stretches);
       }
       HostSectionNames section{
           {}, group.loading, 2 * group.nothing_ms > group.total_ms, group.after_copy_back};

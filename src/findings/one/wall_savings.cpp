@@ -235,6 +235,10 @@ class WallAsker {
     if (way.cap_ms && saving.ms.mid >= *way.cap_ms)
       WidenBound(*finding.host, replayed_ms, &saving.ms);
     saving.ms.low *= NamedPart(*finding.host);
+    if (!finding.host->most.empty()) {
+      const WayOut most{InScope(finding, finding.host->most), 1, 1, HostRoomMs(finding)};
+      HeightenTo(Ask(given(), most).ms.high, &saving);
+    }
     if (!analysis_.wall.low_without_recording) return saving;
     LowerTo(WithoutRecording(saving.ms.mid, way), &saving);
     HeightenTo(AskSlow(way), &saving);
@@ -324,7 +328,7 @@ class WallAsker {
         });
     if (takes_gpu) return MostOfHost(analysis_, finding);
     const ledger::WallBook& wall = analysis_.frames->books.wall;
-    const bool waits = finding.host->kind == HostCauseKind::kWaits;
+    const bool waits = finding.host->kind == HostCauseKind::kWaits || !finding.host->most.empty();
     return MillisOf(wall.total_idle_ns() + (waits ? wall.Of(ledger::WorkKind::kHostCopy) : 0)) +
            finding.host->gpu_ms;
   }
