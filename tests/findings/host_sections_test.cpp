@@ -103,16 +103,16 @@ TEST_CASE("transforms by torch's ops in the loader can run on the GPU") {
 }
 
 // Ten steps of 1 ms of GPU work, after which the host prints for so long and loads for 3 ms.
-Analyzed PrintedAndLoaded(double print_us) {
+Analyzed PrintedAndLoaded(double print_us, double load_us = 3000) {
   TraceText text;
   double at = 0;
   for (int i = 0; i < 10; ++i) {
-    text.Annotation(fmt::format("ProfilerStep#{}", i), at, 4090 + print_us);
+    text.Annotation(fmt::format("ProfilerStep#{}", i), at, 1090 + load_us + print_us);
     text.OpWithKernel("aten::mm", at + 1, 10, "k", at + 13, 987, i + 1);
     text.Python("train.py(12): report", at + 1001, print_us);
     text.Annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
-                    at + 1005 + print_us, 3000);
-    at += 4100 + print_us;
+                    at + 1005 + print_us, load_us);
+    at += 1100 + load_us + print_us;
   }
   return Analyze(text);
 }
@@ -129,6 +129,20 @@ TEST_CASE("a gap in which the host prints and then loads is of both, each as lon
   const Analyzed little = PrintedAndLoaded(200);
   CHECK(little.Find("cpu_idle", "host_section") == nullptr);
   CHECK(SectionOf(little, "data_loading").host->each_ms == doctest::Approx(3.3).epsilon(0.02));
+}
+
+TEST_CASE("of a short gap that is mostly loading, the loader's own time is the least that goes") {
+  const auto saving = [](const Analyzed& one) {
+    const WallSaving* best = BestWall(SectionOf(one, "data_loading"));
+    REQUIRE(best != nullptr);
+    return best->ms;
+  };
+  const Range part = saving(PrintedAndLoaded(450, 800));
+  CHECK(part.low <= 10 * 0.8);
+  CHECK(part.low > 9 * 0.7);
+  CHECK(part.high > 9 * 1.2);
+  // What the loader takes nearly all of goes as a whole.
+  CHECK(saving(PrintedAndLoaded(50, 1200)).low > 9 * 1.1);
 }
 
 // Ten steps of 20 kernels that are shorter than their launches and one of 3 ms, which the host then

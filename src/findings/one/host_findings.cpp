@@ -197,7 +197,7 @@ class HostFindingMaker {
       cause.recorder_ms = std::min(std::max(0.0, group.total_ms - group.nothing_ms),
                                    analysis::ExpectedMsInside(e_.profiling, group.stretches));
       if (group.loading) {
-        Loading(&cause);
+        Loading(group, &cause);
       } else {
         TakeAlong(group, &cause);
         cause.most = WorkWithItsWaits(e_, group.stretches);
@@ -234,13 +234,19 @@ class HostFindingMaker {
 
   // Workers take all of the loader's time away, that which the GPU's queue covers, too: a host that
   // is ahead of the GPU is not late later.
-  void Loading(HostCause* cause) const {
+  void Loading(const SectionGroup& group, HostCause* cause) const {
     IntervalSet<std::int64_t> all;
     for (const IdlePhase& phase : ledger_.phases) {
       if (phase.kind == analysis::PhaseKind::kLoader)
         all.insert(all.end(), phase.spans.begin(), phase.spans.end());
     }
-    if (MoveAll(Union(std::move(all)), cause)) cause->left_ms = kHandOverLeft * cause->moved_ms;
+    all = Union(std::move(all));
+    if (MoveAll(all, cause)) {
+      cause->left_ms = kHandOverLeft * cause->moved_ms;
+    } else if (const auto own = Intersect(all, group.stretches); !own.empty()) {
+      // What the host does beside the loader may stay.
+      cause->least = {analysis::ScaleHost{StretchesOf(own), 0}};
+    }
   }
 
   // Work that goes elsewhere goes with what of it the GPU's queue covers.
