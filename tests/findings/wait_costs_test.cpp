@@ -188,5 +188,47 @@ TEST_CASE("work that gets faster keeps its launches, work that goes does not") {
   CHECK_FALSE(ScalesGpuAlone(way));
 }
 
+constexpr int kFreeing = 8;
+
+// Steps that begin with memory given back to the driver and taken again, which waits for the GPU;
+// then forty launches of next to nothing and five kernels of 400 us each. `before_us`: of work that
+// a step before the recording launched.
+double ChurnSavesAtMostMs(double before_us) {
+  TraceText text;
+  double at = 10, free = before_us;
+  int id = 0;
+  if (before_us > 0) text.Kernel("k", 0, before_us, 9000);
+  for (int step = 0; step < kFreeing; ++step) {
+    const double begin = at;
+    const auto launch = [&](double us) {
+      const double start = std::max(at + 12, free + 1);
+      text.OpWithKernel("aten::mul", at, 10, "k", start, us, ++id);
+      free = start + us;
+      at += 30;
+    };
+    launch(5);
+    const double done = std::max(at + 20, free + 6);
+    text.Op("aten::empty", at, done - at + 30);
+    text.Runtime("cudaFree", at + 1, done - at - 1, ++id);
+    text.Runtime("cudaMalloc", done + 5, 20, ++id);
+    at = done + 40;
+    for (int i = 0; i < 45; ++i)
+      launch(i < 40 ? 5 : 400);
+    text.Annotation(fmt::format("ProfilerStep#{}", step), begin, at - begin - 1);
+  }
+  const Analyzed one = Analyze(text);
+  const Finding* churn = one.FindRule(Pattern::kAllocatorChurn);
+  REQUIRE(churn != nullptr);
+  REQUIRE(BestWall(*churn) != nullptr);
+  return BestWall(*churn)->ms.high;
+}
+
+TEST_CASE("a first step that waits for work of before the recording loses its lead as well") {
+  constexpr double kOfOne = 40 * 0.025;  // the short kernels' launches, less the kernels
+  CHECK(ChurnSavesAtMostMs(2500) > (kFreeing - 0.3) * kOfOne);
+  // One that finds the GPU without work has no lead to lose.
+  CHECK(ChurnSavesAtMostMs(0) < (kFreeing - 0.6) * kOfOne);
+}
+
 }  // namespace
 }  // namespace jarvis::findings

@@ -231,6 +231,7 @@ class GroundMaker {
     const double all = steady.empty() ? 0 : std::max(0.0, simulation_.Saved({}, steady));
     wall.wall_ms = std::max(0.0, wall.wall_ms - all);
     if (!scope_.foreign().empty()) {
+      out_.behind = simulation_.Given(given_.changes);
       given_.changes.emplace_back(analysis::ScaleGpu{scope_.foreign(), {0}});
       quick.push_back(given_.changes.back());
     }
@@ -306,7 +307,7 @@ Result<std::shared_ptr<const WallGround>> WallGroundOf(const session::LoadedTrac
   using Made = session::DerivedCache::Made<WallGround>;
   return trace.derived().Get(GroundKey{}, job, [&]() -> Result<Made> {
     JV_ASSIGN(WallGround made, MakeGround(trace, job));
-    const std::size_t bytes = sizeof(made) + made.quick.MemoryBytes() +
+    const std::size_t bytes = sizeof(made) + made.quick.MemoryBytes() + made.behind.MemoryBytes() +
                               (made.wall.given == nullptr ? 0 : made.wall.given->MemoryBytes());
     return Made{std::make_shared<const WallGround>(std::move(made)), bytes};
   });

@@ -61,6 +61,9 @@ struct WallGround {
   // without what it cost at the least, if wall.of_unrecorded.
   analysis::GivenChanges quick;
   analysis::GivenChanges slow;
+  // With the work launched before the recording, if there is any: the first of several steps finds
+  // the GPU at work, as the others do.
+  analysis::GivenChanges behind;
 };
 
 // Kept with the trace. Errors: kCancelled.

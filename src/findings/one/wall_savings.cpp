@@ -42,6 +42,7 @@ class WallAsker {
         scope_(scope),
         quick_(ground.quick),
         slow_(ground.slow),
+        behind_(ground.behind),
         analysis_(*analysis),
         excess_(events, analysis->findings) {
     analysis->wall = ground.wall;
@@ -235,9 +236,10 @@ class WallAsker {
     if (way.cap_ms && saving.ms.mid >= *way.cap_ms)
       WidenBound(*finding.host, replayed_ms, &saving.ms);
     saving.ms.low *= NamedPart(*finding.host);
+    HeightenTo(AskBehind(way), &saving);
     if (!finding.host->most.empty()) {
       const WayOut most{InScope(finding, finding.host->most), 1, 1, HostRoomMs(finding)};
-      HeightenTo(Ask(given(), most).ms.high, &saving);
+      HeightenTo(std::max(Ask(given(), most).ms.high, AskBehind(most)), &saving);
     }
     if (!analysis_.wall.low_without_recording) return saving;
     LowerTo(WithoutRecording(saving.ms.mid, way), &saving);
@@ -249,6 +251,25 @@ class WallAsker {
       saving.ms = Within(saving.ms, {most, most, most});
     }
     return saving;
+  }
+
+  static bool RemovesWaits(const Changes& changes) {
+    return std::ranges::any_of(changes, [](const analysis::Change& one) {
+      return std::holds_alternative<analysis::RemoveWaits>(one);
+    });
+  }
+  // Behind work launched before the recording the GPU's own work is all that stays: communication
+  // may be hidden again.
+  double RoomBehindMs(const Changes& changes) const {
+    const WallBase& wall = analysis_.wall;
+    if (!RemovesWaits(changes) || behind_.wall_us.empty() || wall.of_unrecorded) return 0;
+    return std::max(0.0, wall.wall_ms - wall.gpu_own_ms);
+  }
+  // A first step that waits for work of the step before it, which was launched before the
+  // recording, loses its lead as all others do: what is saved if that work stays.
+  double AskBehind(WayOut way) const {
+    way.cap_ms = RoomBehindMs(way.changes);
+    return *way.cap_ms > 0 ? Ask(behind_, way).ms.mid : 0;
   }
 
   // The most that is saved if recording cost the host as little as it may have.
@@ -329,8 +350,11 @@ class WallAsker {
     if (takes_gpu) return MostOfHost(analysis_, finding);
     const ledger::WallBook& wall = analysis_.frames->books.wall;
     const bool waits = finding.host->kind == HostCauseKind::kWaits || !finding.host->most.empty();
-    return MillisOf(wall.total_idle_ns() + (waits ? wall.Of(ledger::WorkKind::kHostCopy) : 0)) +
-           finding.host->gpu_ms;
+    const double room_ms =
+        MillisOf(wall.total_idle_ns() + (waits ? wall.Of(ledger::WorkKind::kHostCopy) : 0)) +
+        finding.host->gpu_ms;
+    const Changes& most = finding.host->most;
+    return std::max(room_ms, RoomBehindMs(most.empty() ? finding.host->changes : most));
   }
 
   // Both ways; returns the one that saves more.
@@ -548,8 +572,9 @@ class WallAsker {
   const trace::EventStore& events_;
   const analysis::Simulation& simulation_;
   const TimeScope& scope_;
-  const analysis::GivenChanges& quick_;  // given(), without all that profiling may have cost
-  const analysis::GivenChanges& slow_;   // without what it cost at the least
+  const analysis::GivenChanges& quick_;   // given(), without all that profiling may have cost
+  const analysis::GivenChanges& slow_;    // without what it cost at the least
+  const analysis::GivenChanges& behind_;  // with work launched before the recording
   Analysis& analysis_;
   const CallExcess excess_;
 };
