@@ -202,6 +202,30 @@ TEST_CASE("a thread that waits holds nothing: Python itself stands still") {
   }
 }
 
+// Python stands for 2 ms at a place that is reached often, and for `rare_us` at one reached once.
+Range StandsSave(double rare_us) {
+  const Analyzed one = Analyze(OpsWith([&](TraceText* text, double at, int i) {
+    if (i == 20) return 2000.0;
+    if (i != 40) return 10.0;
+    text->Python("<built-in function all>", at, rare_us + 20);
+    text->Python("model.py(30): <genexpr>", at + 2, 5);
+    text->Python("model.py(30): <genexpr>", at + 10 + rare_us, 5);
+    return rare_us + 30;
+  }));
+  const Finding* finding = FoundBy(one, Pattern::kPythonStops);
+  REQUIRE(finding != nullptr);
+  REQUIRE(BestWall(*finding) != nullptr);
+  return BestWall(*finding)->ms;
+}
+
+TEST_CASE("what stops Python at one place may stop it as long at one that is seldom reached") {
+  CHECK(StandsSave(2000).mid < 2.1);
+  CHECK(StandsSave(2000).high > 3.7);
+  // Of another length it may be the program's own work.
+  CHECK(StandsSave(6000).high < 2.1);
+  CHECK(StandsSave(900).high < 2.1);
+}
+
 TEST_CASE("a graph does not end what stops the host from outside") {
   TraceText text;
   std::vector<double> stops;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <span>
 #include <string_view>
@@ -28,6 +29,7 @@ constexpr double kHeld = 0.7;             // of a stop, while another thread is 
 constexpr std::int64_t kHolderTimes = 3;  // of the stop: a longer function holds nothing
 constexpr std::size_t kReleasedMin = 4;   // stops that end with a function of another thread
 constexpr double kReleasedOff = 0.05;     // of the stop, between the two ends
+constexpr double kAsLong = 1.25;          // so many times the longest of others, or less
 constexpr std::int64_t kMarkLeastNs = 5'000'000;  // of a stop outside of Python functions
 constexpr std::size_t kMarkStopsMin = 3;          // such stops
 
@@ -66,7 +68,7 @@ class StopFinder {
       if (stretch.ns() >= LeastOf(stretch)) visits.candidates.push_back(stretch);
     });
     CollectHolders();
-    std::vector<HostStop> stops, released, in_marks;
+    std::vector<HostStop> stops, released, in_marks, rare;
     for (auto& [place, visits] : places) {
       if (visits.candidates.empty()) continue;
       const std::size_t count = visits.lengths.size();
@@ -87,6 +89,8 @@ class StopFinder {
           if (seldom || stop.holder != kNoEvent) stops.push_back(stop);
         } else if (EndsWithHolder(stop)) {
           released.push_back(stop);
+        } else if (count < kVisitsMin && stop.holder == kNoEvent) {
+          rare.push_back(stop);
         }
       }
     }
@@ -96,6 +100,7 @@ class StopFinder {
       stops.insert(stops.end(), released.begin(), released.end());
     if (in_marks.size() >= kMarkStopsMin)
       stops.insert(stops.end(), in_marks.begin(), in_marks.end());
+    AddAsLong(std::move(rare), &stops);
     std::sort(stops.begin(), stops.end(), [](const HostStop& a, const HostStop& b) {
       return std::pair(a.begin_ns, a.track) < std::pair(b.begin_ns, b.track);
     });
@@ -108,6 +113,23 @@ class StopFinder {
   }
   std::int64_t LeastOf(const HostStop& stretch) const {
     return IsPython(stretch) ? kStopLeastNs : kMarkLeastNs;
+  }
+
+  // What stops the interpreter at one place stops it at others: those about as long as the stops of
+  // Python that no other thread explains.
+  void AddAsLong(std::vector<HostStop> rare, std::vector<HostStop>* stops) const {
+    std::int64_t shortest = std::numeric_limits<std::int64_t>::max(), longest = 0;
+    for (const HostStop& stop : *stops) {
+      if (stop.holder != kNoEvent || !IsPython(stop)) continue;
+      shortest = std::min(shortest, stop.ns());
+      longest = std::max(longest, stop.ns());
+    }
+    for (HostStop& stop : rare) {
+      const auto ns = static_cast<double>(stop.ns());
+      stop.unsure = ns <= kAsLong * static_cast<double>(longest) &&
+                    ns * kAsLong >= static_cast<double>(shortest);
+      if (stop.unsure) stops->push_back(stop);
+    }
   }
 
   // Whether the long ones come at every nth visit.

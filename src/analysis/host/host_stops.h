@@ -23,6 +23,8 @@ struct HostStop {
   std::uint32_t track = 0;
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
+  // At a place that is reached too seldom to say what is usual there, but as long as other stops.
+  bool unsure = false;
   std::int64_t ns() const { return end_ns - begin_ns; }
 };
 

@@ -107,7 +107,7 @@ struct HostCause {
   std::vector<HostPlace> python;  // of a launch-bound host: what launches nothing, the most first
   std::vector<analysis::Change> changes;  // what the simulation is asked
   std::vector<analysis::Change> least;    // what is sure to go; empty: all of `changes`
-  std::vector<analysis::Change> most;     // of a section: with the waits before it; empty: none
+  std::vector<analysis::Change> most;  // what may go with `changes`, which it has; empty: nothing
 };
 
 }  // namespace jarvis::findings

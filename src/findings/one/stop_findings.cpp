@@ -13,6 +13,7 @@
 #include "findings/one/structure_maker.h"
 #include "findings/one/system_findings.h"
 #include "findings/one/thresholds.h"
+#include "findings/one/wait_causes.h"
 
 namespace jarvis::findings {
 namespace {
@@ -44,7 +45,7 @@ class StopMaker {
     return MillisOf(ns);
   }
   void Add(const char* member, std::string subject, Pattern rule, std::vector<Fact> facts,
-           const HostTime& time, std::vector<analysis::Change> changes) {
+           const HostTime& time, std::vector<analysis::Change> changes, HostTime unsure = {}) {
     HostCause cause;
     cause.kind = HostCauseKind::kStop;
     cause.count = time.size();
@@ -53,10 +54,11 @@ class StopMaker {
     cause.idle_ms = cause.total_ms;
     cause.once = 2 * Length(e_.scope.Of(time)) < Length(time);
     cause.changes = std::move(changes);
-    std::vector<analysis::HostStretch> stretches;
-    for (const Interval<std::int64_t>& one : time)
-      stretches.push_back({analysis::kAllTracks, one.start, one.end});
-    cause.changes.emplace_back(analysis::ScaleHost{std::move(stretches), 0});
+    cause.changes.emplace_back(analysis::ScaleHost{StretchesOf(time), 0});
+    if (!unsure.empty()) {
+      unsure.insert(unsure.end(), time.begin(), time.end());
+      cause.most = {analysis::ScaleHost{StretchesOf(Union(std::move(unsure))), 0}};
+    }
     Finding f = SystemFinding("cpu_idle", "CPU/Idle Analysis", std::move(subject));
     f.members = {member};
     f.rule = rule;
@@ -127,9 +129,14 @@ class StopMaker {
   // Stops with a holder are one finding, those without another.
   void Python() {
     std::vector<const analysis::HostStop*> held, alone;
+    HostTime unsure;
     for (const analysis::HostStop& stop : e_.stops) {
       if (!e_.scope.Has(stop.begin_ns) || IsExplained(stop)) continue;
-      (stop.holder != kNoEvent ? held : alone).push_back(&stop);
+      if (stop.unsure) {
+        unsure.push_back({stop.begin_ns, stop.end_ns});
+      } else {
+        (stop.holder != kNoEvent ? held : alone).push_back(&stop);
+      }
     }
     // Without stacks: of a host without CPU they are some of many, and one or two may be its own.
     const auto in_mark = [&](const analysis::HostStop* stop) {
@@ -139,8 +146,8 @@ class StopMaker {
     const auto in_marks = static_cast<std::size_t>(std::ranges::count_if(alone, in_mark));
     if (in_marks < std::max(kInMarksMin, e_.descheduled.pieces.size()))
       std::erase_if(alone, in_mark);
-    Stops(held, Pattern::kInterpreterLock);
-    Stops(alone, Pattern::kPythonStops);
+    Stops(held, Pattern::kInterpreterLock, {});
+    Stops(alone, Pattern::kPythonStops, std::move(unsure));
   }
 
   bool IsExplained(const analysis::HostStop& stop) const {
@@ -151,7 +158,7 @@ class StopMaker {
     return 2 * other_ms > MillisOf(stop.ns());
   }
 
-  void Stops(const std::vector<const analysis::HostStop*>& stops, Pattern rule) {
+  void Stops(const std::vector<const analysis::HostStop*>& stops, Pattern rule, HostTime unsure) {
     HostTime time;
     std::map<std::string, std::int64_t> names;  // of holders, or of functions that stand
     const analysis::HostStop* longest = nullptr;
@@ -173,7 +180,7 @@ class StopMaker {
     const bool lock = rule == Pattern::kInterpreterLock;
     Add(lock ? "interpreter_lock" : "python_stops",
         lock ? most->first : std::string("garbage collection [inferred]"), rule, std::move(facts),
-        time, {});
+        time, {}, std::move(unsure));
   }
 
   const HostEvidence& e_;

@@ -239,7 +239,7 @@ class WallAsker {
     HeightenTo(AskBehind(way), &saving);
     if (!finding.host->most.empty()) {
       const WayOut most{InScope(finding, finding.host->most), 1, 1, HostRoomMs(finding)};
-      HeightenTo(std::max(Ask(given(), most).ms.high, AskBehind(most)), &saving);
+      HeightenTo(std::max({Ask(given(), most).ms.high, AskBehind(most), AskSlow(most)}), &saving);
     }
     if (!analysis_.wall.low_without_recording) return saving;
     LowerTo(WithoutRecording(saving.ms.mid, way), &saving);
