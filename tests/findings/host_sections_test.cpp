@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "findings/one/advice_rules.h"
+#include "findings/one/wall_classes.h"
 #include "support/analyzed.h"
 
 namespace jarvis::findings {
@@ -143,6 +144,43 @@ TEST_CASE("of a short gap that is mostly loading, the loader's own time is the l
   CHECK(part.high > 9 * 1.2);
   // What the loader takes nearly all of goes as a whole.
   CHECK(saving(PrintedAndLoaded(50, 1200)).low > 9 * 1.1);
+}
+
+// Ten steps of 1 ms of GPU work, between which one function prepares for 4 ms: for `tokenize_us` of
+// that in `tokenizer`.
+Analyzed PreparedWithText(std::string_view tokenizer, double tokenize_us) {
+  TraceText text;
+  for (int i = 0; i < 10; ++i) {
+    const double at = 5100.0 * i;
+    text.Annotation(fmt::format("ProfilerStep#{}", i), at, 5090);
+    text.OpWithKernel("aten::mm", at + 1, 10, "k", at + 13, 987, i + 1);
+    text.Python("pipeline.py(12): preprocess", at + 1001, 4000);
+    text.Python(tokenizer, at + 1002, tokenize_us);
+    text.Python("image.py(3): resize", at + 1003 + tokenize_us, 3990 - tokenize_us);
+  }
+  return Analyze(text);
+}
+
+TEST_CASE("a tokenizer in a function that prepares more is a finding of its own") {
+  const auto tokenizer = [](const Analyzed& one) -> const Finding* {
+    for (const Finding& finding : one.analysis.findings)
+      if (Advises(finding.path_a, Advice::kFastTokenizer) ||
+          Advises(finding.path_b, Advice::kFastTokenizer))
+        return &finding;
+    return nullptr;
+  };
+  constexpr std::string_view kPython =
+      "transformers/models/bert/tokenization_bert.py(355): tokenize";
+  const Analyzed both = PreparedWithText(kPython, 1500);
+  const Finding* finding = tokenizer(both);
+  REQUIRE(finding != nullptr);
+  REQUIRE(BestWall(*finding) != nullptr);
+  CHECK(BestWall(*finding)->ms.high < 10 * 1.6);
+  CHECK(BestWall(*finding)->ms.mid > 9 * 1.4);
+  // Little of it is no part of its own, and a fast one is a library.
+  CHECK(tokenizer(PreparedWithText(kPython, 200)) == nullptr);
+  CHECK(tokenizer(PreparedWithText("transformers/tokenization_utils_fast.py(10): encode", 1500)) ==
+        nullptr);
 }
 
 // Ten steps of 20 kernels that are shorter than their launches and one of 3 ms, which the host then

@@ -397,13 +397,14 @@ bool Writes(const std::string& name) {
                           "logging/__init__.py", "tensorboard/", "wandb/", "tqdm/"});
 }
 
-// A tokenizer in Python: fast ones are a library, called from files of the names excluded here.
-bool TokenizesInPython(const std::string& name) {
+}  // namespace
+
+// Fast ones are a library, called from files of the names excluded here.
+bool TokenizesInPython(std::string_view frame) {
+  const std::string name(frame);
   return AnyName({name}, {"/tokenization_"}) &&
          !AnyName({name}, {"_fast.py", "tokenization_utils"});
 }
-
-}  // namespace
 
 bool IsDecoding(const std::string& name) {
   return AnyName({name}, {"pyav", "av/", "decord", "cv2", "videoreader", "decode_video",

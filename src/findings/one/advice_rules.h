@@ -53,6 +53,8 @@ std::vector<Advice> AdviceForHostSection(const WorkContext& context,
                                          const HostSectionNames& section);
 // Whether what is called so reads or decodes video or images.
 bool IsDecoding(const std::string& name);
+// Whether what is called so is a tokenizer that is written in Python.
+bool TokenizesInPython(std::string_view frame);
 // "`aten::div` and `aten::sub`", "NumPy's `argmax`": what a host section does that torch has on the
 // GPU: the longest two, by name.
 std::string HostOpsNamed(const std::vector<HostPlace>& places);

@@ -240,7 +240,7 @@ class HostFindingMaker {
       if (phase.kind == analysis::PhaseKind::kLoader)
         all.insert(all.end(), phase.spans.begin(), phase.spans.end());
     }
-    all = Union(std::move(all));
+    all = Subtract(Union(std::move(all)), OthersThan(group));
     if (MoveAll(all, cause)) {
       cause->left_ms = kHandOverLeft * cause->moved_ms;
     } else if (const auto own = Intersect(all, group.stretches); !own.empty()) {

@@ -14,7 +14,9 @@
 #include "analysis/host/host_walk.h"
 #include "base/median.h"
 #include "base/text.h"
+#include "findings/one/advice_rules.h"
 #include "findings/one/multi_kernel.h"
+#include "trace/by_name.h"
 
 namespace jarvis::findings {
 namespace {
@@ -45,6 +47,7 @@ struct Section {
   Stretch time;
   std::string before;
   std::string after;
+  bool tokenizes = false;  // in Python, wherever it is called from
 };
 
 class SectionFinder {
@@ -56,6 +59,7 @@ class SectionFinder {
         tree_(trace.tree()),
         host_(host),
         names_(events_),
+        tokenizes_(events_, TokenizesInPython),
         not_idle_(not_idle) {
     work_.assign(trace.attribution().timeline.begin(), trace.attribution().timeline.end());
     std::sort(work_.begin(), work_.end(), [&](EventIndex a, EventIndex b) {
@@ -93,11 +97,11 @@ class SectionFinder {
 
   void FindSections(Stretch span) {
     least_ms_ = Ms(std::max(kSectionMinNs, (span.end - span.start) / kSectionsPerSpan));
-    const IntervalSet<std::int64_t> loaders = LoaderTime();
+    FindOwnTimes();
     std::int64_t from = span.start;
     for (std::size_t i = 0; i <= busy_.size(); ++i) {
       const std::int64_t to = i < busy_.size() ? busy_[i].start : span.end;
-      if (to - from >= kSectionMinNs) AddSections({from, to}, loaders);
+      if (to - from >= kSectionMinNs) AddSections({from, to});
       if (i < busy_.size()) from = std::max(from, busy_[i].end);
     }
     self_.resize(sections_.size());
@@ -110,34 +114,46 @@ class SectionFinder {
     nexts_.resize(sections_.size());
   }
 
-  // A loader's time and a good part of a gap beside it are two works, each as long as it is.
-  void AddSections(const Stretch& gap, const IntervalSet<std::int64_t>& loaders) {
+  // A loader's time, or a tokenizer's, and a good part of a gap beside it are two works, each as
+  // long as it is.
+  void AddSections(const Stretch& gap) {
     const std::int64_t least = std::max(kSectionMinNs, (gap.end - gap.start) / kPartOfGap);
     std::int64_t from = gap.start;
     const auto add = [&](std::int64_t to) {
-      sections_.push_back({{from, to}, Before(gap.start), After(gap.end)});
+      const std::int64_t tokenizing = Length(Intersect({{from, to}}, tokenizers_));
+      sections_.push_back(
+          {{from, to}, Before(gap.start), After(gap.end), 2 * tokenizing > to - from});
       from = to;
     };
     const auto cut = [&](std::int64_t at) {
       if (at - from >= least && gap.end - at >= least) add(at);
     };
-    for (const Stretch& loader : Intersect({gap}, loaders)) {
-      if (loader.end - loader.start < least) continue;
-      cut(loader.start);
-      cut(loader.end);
+    std::vector<std::int64_t> cuts;
+    for (const auto* own : {&loaders_, &tokenizers_}) {
+      for (const Stretch& one : Intersect({gap}, *own)) {
+        if (one.end - one.start >= least) cuts.insert(cuts.end(), {one.start, one.end});
+      }
     }
+    std::sort(cuts.begin(), cuts.end());
+    for (const std::int64_t at : cuts)
+      cut(at);
     add(gap.end);
   }
 
-  // Of the threads that are looked at.
-  IntervalSet<std::int64_t> LoaderTime() {
-    IntervalSet<std::int64_t> all;
+  // Of the threads that are looked at: what has a remedy of its own, whatever calls it.
+  void FindOwnTimes() {
     for (const auto& thread : Threads()) {
       for (const EventIndex e : thread) {
-        if (names_.Of(e).loader) all.push_back({events_[e].ts_ns, events_[e].end_ns()});
+        const Stretch time{events_[e].ts_ns, events_[e].end_ns()};
+        if (names_.Of(e).loader) loaders_.push_back(time);
+        if (tokenizes_.Of(e)) tokenizers_.push_back(time);
       }
     }
-    return Union(std::move(all));
+    loaders_ = Union(std::move(loaders_));
+    tokenizers_ = Union(std::move(tokenizers_));
+  }
+  std::int64_t LoadingNs(std::size_t section) const {
+    return sections_[section].tokenizes ? 0 : loading_[section];
   }
 
   std::string OpOf(EventIndex gpu) const {
@@ -313,7 +329,7 @@ class SectionFinder {
     std::map<std::array<std::string, 4>, std::vector<std::size_t>> groups;
     for (std::size_t i = 0; i < sections_.size(); ++i) {
       const Stretch& time = sections_[i].time;
-      const bool loading = 2 * loading_[i] > time.end - time.start;
+      const bool loading = 2 * LoadingNs(i) > time.end - time.start;
       const std::string leading = loading ? "data loading" : Leading(i, kLeads);
       if (leading.empty()) {
         groups[{"", sections_[i].before, sections_[i].after, Leading(i, kMarks)}].push_back(i);
@@ -388,7 +404,7 @@ class SectionFinder {
       lengths.push_back(Ms(time.end - time.start));
       group.total_ms += lengths.back();
       group.nothing_ms += std::max(0.0, lengths.back() - Ms(recorded_[i]));
-      loading += loading_[i];
+      loading += LoadingNs(i);
       group.profiler_ms += Ms(profiler_[i]);
       group.dispatch_ms += Ms(dispatch_[i]);
       group.waiting_ms += Ms(waiting_[i]);
@@ -428,6 +444,8 @@ class SectionFinder {
   const tree::CallTree& tree_;
   const analysis::HostSummary& host_;
   analysis::HostNames names_;
+  trace::ByName<bool> tokenizes_;
+  IntervalSet<std::int64_t> loaders_, tokenizers_;
   const IntervalSet<std::int64_t>& not_idle_;
   std::vector<EventIndex> work_;  // by start
   IntervalSet<std::int64_t> busy_;

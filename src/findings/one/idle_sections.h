@@ -3,10 +3,10 @@
 //
 // Method: the time from the first to the last activity less GPU work and less what is known to have
 // been GPU work that was not recorded. Stretches of 0.5 ms or more count, of the same work as one
-// of at least 0.2 % of it: a series is not cut where its members grow shorter. Where a loader takes
-// a part and something else at least a tenth, they are two. Self time in them is
-// time inside an event and inside none of those it encloses, on the threads that launch and on
-// loaders; in annotations alone it is nobody's.
+// of at least 0.2 % of it: a series is not cut where its members grow shorter. Where a loader, or a
+// tokenizer in Python, takes a part and something else at least a tenth, they are two. Self time in
+// them is time inside an event and inside none of those it encloses, on the threads that launch and
+// on loaders; in annotations alone it is nobody's.
 #pragma once
 
 #include <cstdint>
