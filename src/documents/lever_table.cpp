@@ -43,6 +43,13 @@ constexpr std::string_view kPathLegend =
     "Path A: the model's code may change. Path B: the model stays as it is; only settings, "
     "environment, compilation or the code around it change.";
 
+// The first letter small, unless it begins an abbreviation ("GEMMs").
+std::string InSentence(std::string words) {
+  if (words.size() > 1 && LowerAscii(words.substr(1, 1)) == words.substr(1, 1))
+    words[0] = LowerAscii(words.substr(0, 1))[0];
+  return words;
+}
+
 class LeverRows {
  public:
   LeverRows(const findings::Analysis& analysis, const TextEdits& edits)
@@ -60,6 +67,7 @@ class LeverRows {
   bool HasJoint(const findings::Finding& finding) const;
   std::vector<FixWay> Ways(const findings::Finding& finding, const FindingText& words) const;
   std::vector<FixWay> WaysOfExchange(const findings::Finding& finding) const;
+  std::string ActionOf(const findings::Finding& finding, const FindingText& words) const;
   std::string WhyWide(const findings::Finding& finding) const;
   std::string AtMost(double ms) const {
     return fmt::format("at most {} ({})", EachMs(analysis_, ms), SavingShare(analysis_, ms));
@@ -177,6 +185,19 @@ std::vector<FixWay> LeverRows::WaysOfExchange(const findings::Finding& finding) 
   return ways;
 }
 
+// Waits of several kinds go by several changes, and the saving is of all of them.
+std::string LeverRows::ActionOf(const findings::Finding& finding, const FindingText& words) const {
+  std::string action = FirstClause(words.action);
+  const auto& path = finding.path_a;
+  const bool several = finding.host != nullptr && path.size() > 1 &&
+                       finding.host->kind == findings::HostCauseKind::kWaits &&
+                       findings::WaitsEndedBy(path.front().advice);
+  if (!several || action != FirstClause(AdviceSentence(analysis_, path.front()))) return action;
+  for (const findings::Remedy& remedy : std::span(path).subspan(1))
+    action += "; " + InSentence(FirstClause(AdviceSentence(analysis_, remedy)));
+  return action;
+}
+
 // The recommended one first; both only where both are ways and unlike.
 std::vector<FixWay> LeverRows::Ways(const findings::Finding& finding,
                                     const FindingText& words) const {
@@ -184,7 +205,7 @@ std::vector<FixWay> LeverRows::Ways(const findings::Finding& finding,
   FixWay a{'A', FirstClause(words.path_a), {}}, b{'B', FirstClause(words.path_b), {}};
   const bool both =
       finding.wall_a && finding.wall_b && words.way_a && words.way_b && a.action != b.action;
-  if (!both) return {{words.chosen, FirstClause(words.action), {}}};
+  if (!both) return {{words.chosen, ActionOf(finding, words), {}}};
   if (words.chosen == 'B' && AddsLaunches(analysis_, finding)) a.action += " (slower on its own)";
   if (!ShowsLater(finding) && !finding.one_off) {
     a.saves = EachRange(analysis_, finding.wall_a->ms);
@@ -374,13 +395,6 @@ std::string NeededText(const findings::Analysis& analysis, const findings::Uncov
       ", of which {} are needed at 90% of the device's peaks (sizes from kernel names and grids)",
       line.most_ms && !findings::IsWide(needed) ? EachRange(analysis, needed)
                                                 : "at least " + least);
-}
-
-// The first letter small, unless it begins an abbreviation ("GEMMs").
-std::string InSentence(std::string words) {
-  if (words.size() > 1 && LowerAscii(words.substr(1, 1)) == words.substr(1, 1))
-    words[0] = LowerAscii(words.substr(0, 1))[0];
-  return words;
 }
 
 // Large lines of the base that no recommendation is about are said to be none; GPU work that the

@@ -96,26 +96,6 @@ TEST_CASE("one wait amid each step is told, one at the end of each is not") {
   CHECK(Steps(40).Find("cpu_idle", "synchronisation") == nullptr);
 }
 
-TEST_CASE("a saving that idle time bounds is known to a tenth, and is no more than a replay says") {
-  HostCause cause;
-  cause.kind = HostCauseKind::kWaits;
-  Range ms{5, 5, 5};
-  WidenBound(cause, 20, &ms);
-  CHECK(ms.low == doctest::Approx(4.5));
-  CHECK(ms.mid == 5);
-  CHECK(ms.high == doctest::Approx(5.5));
-  Range near{2, 5, 5};
-  WidenBound(cause, 5.2, &near);
-  CHECK(near.low == 2);
-  CHECK(near.high == doctest::Approx(5.2));
-  // Launches that come late save no more than the time in which the GPU waits for them.
-  cause.kind = HostCauseKind::kLaunchBound;
-  Range late{5, 5, 5};
-  WidenBound(cause, 20, &late);
-  CHECK(late.low == doctest::Approx(4.5));
-  CHECK(late.high == 5);
-}
-
 TEST_CASE("of a section the low end is what the call takes that it is named by") {
   HostCause cause;
   cause.kind = HostCauseKind::kSection;

@@ -1,6 +1,7 @@
 // Loops that wait, series of idle stretches, the end of a run, and copies that compute nothing.
 #include <algorithm>
 #include <numeric>
+#include <variant>
 
 #include <doctest/doctest.h>
 
@@ -45,6 +46,28 @@ TEST_CASE("waits of one loop are told as its rounds") {
       std::accumulate(cause.places.begin(), cause.places.end(), std::uint64_t{0},
                       [](std::uint64_t sum, const HostPlace& one) { return sum + one.count; });
   CHECK(of_places == cause.count);
+}
+
+TEST_CASE("of several ways out each ends its own waits, and together they save what they end") {
+  // Nobody has a way out of the third kind: it only waits.
+  const char* kSeveral[] = {"aten::item", "aten::nonzero", "aten::to"};
+  const Analyzed several = Waits([&](int i) { return kSeveral[i % 3]; });
+  const Finding& finding = *several.Find("cpu_idle", "synchronisation");
+  REQUIRE(finding.path_a.size() == 2);
+  REQUIRE(finding.wall_a.has_value());
+  const HostCause& cause = *finding.host;
+  CHECK(cause.ended_part == doctest::Approx(2.0 / 3).epsilon(0.1));
+  CHECK(finding.wall_a->ms.high <= cause.ended_part * cause.idle_ms + cause.gpu_ms + 1e-6);
+  // The first way alone leaves the GPU idle behind the waits of the second.
+  REQUIRE(cause.least.size() == 1);
+  CHECK(std::get<analysis::RemoveWaits>(cause.least.front()).calls.size() == 20);
+  // One way is all that there is: its low end is of all its waits.
+  const Analyzed one = Waits([](int) { return "aten::item"; });
+  const Finding& alone = *one.Find("cpu_idle", "synchronisation");
+  REQUIRE(alone.wall_a.has_value());
+  CHECK(alone.host->ended_part == 1);
+  CHECK(alone.wall_a->ms.low > 2 * finding.wall_a->ms.low);
+  CHECK(alone.wall_a->ms.high <= alone.host->idle_ms + alone.host->gpu_ms + 1e-6);
 }
 
 // Thirty rounds of `kernels` kernels and two waits each.

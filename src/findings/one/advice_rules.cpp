@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
+#include <iterator>
 #include <span>
 
 #include <fmt/format.h>
@@ -493,6 +494,21 @@ std::string ChecksOf(const std::vector<HostPlace>& places) {
 
 }  // namespace
 
+namespace {
+
+// By WaitKind, from the first that waits for something: what is read back, then what is sent.
+constexpr Advice kWaysForWaits[] = {
+    Advice::kAvoidScalars, Advice::kFixedShapes,    Advice::kReadBackOnce, Advice::kBuildOnDevice,
+    Advice::kDropChecks,   Advice::kKeepGraphWhole, Advice::kSizesOnDevice};
+
+}  // namespace
+
+std::optional<WaitKind> WaitsEndedBy(Advice advice) {
+  const auto* const at = std::ranges::find(kWaysForWaits, advice);
+  if (at == std::end(kWaysForWaits)) return std::nullopt;
+  return static_cast<WaitKind>(at - std::begin(kWaysForWaits) + 1);
+}
+
 std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
   struct Way {
     Advice advice;
@@ -500,10 +516,8 @@ std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
     std::vector<std::string> names = {};  // the one that waits most first
     double own_ms = 0;                    // of it in code that the user can change
   };
-  // What is read back, then what is sent.
-  Way ways[] = {{Advice::kAvoidScalars},  {Advice::kFixedShapes}, {Advice::kReadBackOnce},
-                {Advice::kBuildOnDevice}, {Advice::kDropChecks},  {Advice::kKeepGraphWhole},
-                {Advice::kSizesOnDevice}};
+  Way ways[std::size(kWaysForWaits)];
+  std::ranges::transform(kWaysForWaits, ways, [](Advice one) { return Way{one}; });
   double all_ms = 0;
   for (const HostPlace& place : places) {
     all_ms += place.idle_ms;

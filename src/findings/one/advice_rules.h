@@ -1,6 +1,7 @@
 // Which ways out a finding has, by its category, bound, patterns and library, and by what runs it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,8 @@ std::string HostOpsNamed(const std::vector<HostPlace>& places);
 // is sent, if more time goes by it, each with the most idle time first; what little of it would go
 // by is left out.
 std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places);
+// The kind of waits that such a way ends; absent: it names none.
+std::optional<WaitKind> WaitsEndedBy(Advice advice);
 // Of a wait in this op, whose copies go to the host or to the device.
 WaitKind KindOfWait(const std::string& op, bool to_host, bool to_device);
 

@@ -101,6 +101,7 @@ struct HostCause {
   // Of waits: most are in one loop of so many rounds, each with so many waits; 0: in none.
   std::uint64_t rounds = 0, waits_a_round = 0;
   std::uint64_t parts = 0;  // of waits that compiled code branches on: its compiled parts
+  double ended_part = 1;    // of waits: of their idle time, what has a way out
   bool gone = false;  // of waits: their ops go altogether, so a replay tells all that they cost
   bool small_kernels = false;     // of waits: each with a few small kernels, which are late as well
   std::vector<HostPlace> places;  // the most time first

@@ -402,6 +402,7 @@ class HostFindingMaker {
     std::vector<Remedy> ways = WaysForWaits(cause.places);
     if (found.rounds > 0 && found.computes)
       ways.insert(ways.begin(), {Advice::kLoopAtOnce, {}, {}});
+    HoldToWays(ways, found, &cause);
     if (cause.places.size() > kHostPlacesMax) cause.places.resize(kHostPlacesMax);
     Add(member, Pattern::kSynchronisation, {}, std::move(cause));
     out_.back().path_a = std::move(ways);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/number_text.h"
+#include "findings/one/advice_rules.h"
 #include "findings/one/thresholds.h"
 
 namespace jarvis::findings {
@@ -26,16 +27,6 @@ double WorkInScope(const HostEvidence& e, const analysis::RemoveGpu& gone) {
     if (e.scope.Has(work.ts_ns)) ms += MillisOf(work.dur_ns);
   }
   return ms;
-}
-
-// That ops which only fetch take of the host, beside their waits.
-double OwnHostMs(const HostEvidence& e, const WaitPlaces& found) {
-  IntervalSet<std::int64_t> waits;
-  for (const trace::EventIndex call : found.waits.calls) {
-    const trace::Event& wait = e.trace.events()[call];
-    waits.push_back({wait.ts_ns, wait.end_ns()});
-  }
-  return MillisOf(Length(e.scope.Of(Subtract(HostTimeOf(found), Union(std::move(waits))))));
 }
 
 HostCause WaitsOf(const WaitPlaces& found) {
@@ -128,8 +119,6 @@ std::optional<HostCause> CauseOfWaits(const HostEvidence& evidence, const IdleLe
   cause.idle_ms = cause.behind_ms + late_ms + std::max({0.0, lead_ms, meanwhile_ms});
   cause.gpu_ms = WorkInScope(evidence, found->read_gpu);
   if (!AreTold(evidence, cause, *found)) return std::nullopt;
-  cause.moved_ms =
-      std::min(cause.idle_ms, found->total_ms) + cause.gpu_ms + OwnHostMs(evidence, *found);
   late = Subtract(Union(std::move(late)), checked);
   cause.changes = {std::move(found->waits)};
   // What is done without waiting is not yet done at once: all of those launches may stay.
@@ -140,6 +129,21 @@ std::optional<HostCause> CauseOfWaits(const HostEvidence& evidence, const IdleLe
     cause.changes.emplace_back(analysis::ScaleHost{StretchesOf(Union(std::move(late))), 0});
   if (!found->read_gpu.events.empty()) cause.changes.emplace_back(std::move(found->read_gpu));
   return cause;
+}
+
+void HoldToWays(const std::vector<Remedy>& ways, const WaitPlaces& found, HostCause* cause) {
+  const Advice first = ways.front().advice;
+  if (const auto ended = WaitsEndedBy(first); ended && ways.size() > 1)
+    cause->least = {analysis::RemoveWaits{found.calls_of.at(*ended)}};
+  if (first == Advice::kLoopAtOnce) return;
+  double all_ms = 0, ended_ms = 0;
+  for (const HostPlace& place : cause->places) {
+    all_ms += place.idle_ms;
+    const bool ends = std::ranges::any_of(
+        ways, [&](const Remedy& way) { return WaitsEndedBy(way.advice) == place.wait; });
+    if (ends) ended_ms += place.idle_ms;
+  }
+  if (all_ms > 0 && ended_ms > 0) cause->ended_part = ended_ms / all_ms;
 }
 
 }  // namespace jarvis::findings

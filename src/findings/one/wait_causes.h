@@ -38,4 +38,9 @@ std::optional<HostCause> CauseOfBreaks(const HostEvidence& evidence, const IdleL
 std::optional<HostCause> CauseOfWaits(const HostEvidence& evidence, const IdleLedger& ledger,
                                       WaitPlaces* found, const IntervalSet<std::int64_t>& checked);
 
+// Holds `cause` to what the ways out of it end: the first, which is sure, the waits of its kind,
+// whatever the GPU then waits for behind others; all of them no more than the waits of theirs.
+// REQUIRES: `ways` are of `found`, not empty.
+void HoldToWays(const std::vector<Remedy>& ways, const WaitPlaces& found, HostCause* cause);
+
 }  // namespace jarvis::findings

@@ -202,6 +202,7 @@ class PlaceFinder {
       if (out == &found->others) waits_.push_back({call, g});
       if (waits.branch) out->between_parts.push_back(broken_.at(call));
       out->waits.calls.push_back(call);
+      out->calls_of[kind].push_back(call);
       if (FetchesValue(kind)) AddRead(call, kind, out);
       if (const auto own = OwnTime(call)) out->read_host.push_back(*own);
     }

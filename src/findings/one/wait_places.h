@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "analysis/simulation/change.h"
@@ -25,6 +26,7 @@ struct WaitPlaces {
   std::uint64_t rounds = 0, waits_a_round = 0;
   bool computes = false;  // each round launches kernels of its own, it does not read alone
   analysis::RemoveWaits waits;
+  std::map<WaitKind, std::vector<trace::EventIndex>> calls_of;  // these, by what they wait for
   // Ops that only fetch a value or a count for Python, or compute it for a check: their host time
   // and GPU work.
   IntervalSet<std::int64_t> read_host;

@@ -83,14 +83,12 @@ double MostOfHost(const Analysis& analysis, const Finding& finding) {
     const std::int64_t room = book.total_idle_ns() - book.Of(ledger::IdleCause::kRoundTrip);
     idle_ms = std::clamp(MillisOf(room), 0.0, idle_ms);
   }
-  return idle_ms + cause.behind_work_ms + cause.gpu_ms;
+  return cause.ended_part * idle_ms + cause.behind_work_ms + cause.gpu_ms;
 }
 
-void WidenBound(const HostCause& cause, double replayed_ms, Range* ms) {
+double LeastAtBound(double ms) {
   constexpr double kAttributed = 0.1;
-  ms->low = std::min(ms->low, (1 - kAttributed) * ms->mid);
-  if (cause.kind != HostCauseKind::kWaits) return;
-  ms->high = std::max(ms->high, std::min((1 + kAttributed) * ms->mid, replayed_ms));
+  return (1 - kAttributed) * ms;
 }
 
 double NamedPart(const HostCause& cause) {

@@ -38,9 +38,8 @@ std::optional<Range> AheadOf(const Analysis& analysis, const Finding& finding);
 double IdleMs(const Analysis& analysis, const HostCause& cause);
 // What a finding about the host saves at most: the time that it is told with.
 double MostOfHost(const Analysis& analysis, const Finding& finding);
-// A saving that idle time bounds: which of it is whose is known to a tenth. With waits goes what
-// their ops take, too: as much more at most, and no more than the replay says.
-void WidenBound(const HostCause& cause, double replayed_ms, Range* ms);
+// The low end of a saving that idle time bounds: which of it is whose is known to a tenth.
+double LeastAtBound(double ms);
 // What of a section the call takes that it is named by; the rest may be anybody's.
 double NamedPart(const HostCause& cause);
 // What of communication can be hidden at most: no more than there is computing to hide it under.

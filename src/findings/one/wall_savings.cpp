@@ -172,12 +172,10 @@ class WallAsker {
 
   // Alone. The margins of a replay are those of its wall time: no change saves more than it takes
   // away, whatever they are.
-  WallSaving Ask(const analysis::GivenChanges& given, const WayOut& way,
-                 double* replayed_ms = nullptr) const {
+  WallSaving Ask(const analysis::GivenChanges& given, const WayOut& way) const {
     const analysis::Outcome outcome = simulation_.WhatIf(given, way.changes);
     const double cap = std::max(0.0, way.cap_ms.value_or(outcome.gpu_ms + outcome.host_ms));
     const auto within = [](double ms, double most) { return std::clamp(ms, 0.0, most); };
-    if (replayed_ms != nullptr) *replayed_ms = outcome.saved_ms;
     WallSaving saving;
     saving.ms.mid = within(outcome.saved_ms, std::min(cap, analysis_.wall.wall_ms));
     saving.ms.low = within(LowOf(outcome) * way.low_part, saving.ms.mid);
@@ -223,8 +221,7 @@ class WallAsker {
   // What the host takes is inflated by recording it: the least saving is that of a host without,
   // and of the surest part of the change.
   WallSaving AskOfHost(const Finding& finding, const WayOut& way) const {
-    double replayed_ms = 0;
-    WallSaving saving = Ask(given(), way, &replayed_ms);
+    WallSaving saving = Ask(given(), way);
     if (!finding.host->least.empty()) {
       WayOut least = way;
       least.changes = InScope(finding, finding.host->least);
@@ -234,7 +231,7 @@ class WallAsker {
       saving.ms.low = std::min(saving.ms.mid, Ask(given(), least).ms.low);
     }
     if (way.cap_ms && saving.ms.mid >= *way.cap_ms)
-      WidenBound(*finding.host, replayed_ms, &saving.ms);
+      saving.ms.low = std::min(saving.ms.low, LeastAtBound(saving.ms.mid));
     saving.ms.low *= NamedPart(*finding.host);
     HeightenTo(AskBehind(way), &saving);
     if (!finding.host->most.empty()) {
