@@ -542,6 +542,8 @@ std::string ToldTable(const findings::Analysis& analysis) {
   }
   if (analysis.wall.together_ms) {
     table.Row({Say(phrases::base::kToldTogether), TogetherText(analysis), TogetherShare(analysis)});
+    if (const std::string exact = ExactTogetherText(analysis); !exact.empty())
+      table.Row({Say(phrases::base::kToldExact), exact, std::string(kAbsentText)});
   } else if (analysis.combined.savings_ms.high > 0) {
     table.Row({Say(phrases::base::kToldGpuTime), EachMs(analysis, analysis.combined.OwnMostMs()),
                std::string(kAbsentText)});

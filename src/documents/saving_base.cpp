@@ -208,14 +208,18 @@ bool MiddlesAreTold(const findings::Analysis& analysis) {
   return above_ms <= kMuch * sum_ms;
 }
 
-}  // namespace
-
-findings::Range TogetherMs(const findings::Analysis& analysis) {
-  findings::Range ms = *analysis.wall.together_ms;
+// No longer than the unit.
+findings::Range WithinUnit(const findings::Analysis& analysis, const findings::Range& ms) {
   const double whole = analysis.wall.wall_ms;
   const findings::Range most = analysis.wall.of_unrecorded ? *analysis.wall.unrecorded_ms
                                                            : findings::Range{whole, whole, whole};
-  ms = findings::Within(ms, most);
+  return findings::Within(ms, most);
+}
+
+}  // namespace
+
+findings::Range TogetherMs(const findings::Analysis& analysis) {
+  findings::Range ms = WithinUnit(analysis, *analysis.wall.together_ms);
   // The sum of what rows save at their most is no middle.
   if (!MiddlesAreTold(analysis)) ms.mid = ms.high;
   return ms;
@@ -224,6 +228,13 @@ findings::Range TogetherMs(const findings::Analysis& analysis) {
 std::string TogetherText(const findings::Analysis& analysis) {
   const findings::Range ms = TogetherMs(analysis);
   return SavingText(analysis, ms, SumRange(analysis, ms), TellsLow(ms), true);
+}
+
+std::string ExactTogetherText(const findings::Analysis& analysis) {
+  if (!analysis.wall.exact_ms) return {};
+  findings::Range ms = WithinUnit(analysis, *analysis.wall.exact_ms);
+  if (!MiddlesAreTold(analysis)) ms.mid = ms.high;
+  return SumRange(analysis, ms);
 }
 
 std::string TogetherShare(const findings::Analysis& analysis) {
@@ -250,6 +261,7 @@ std::string TogetherSentence(const findings::Analysis& analysis) {
   const std::string bounds = RanksOfBounds(analysis);
   const std::string text =
       Say(phrases::base::kTogether, {{"saving", TogetherText(analysis)},
+                                     {"exact", ExactTogetherText(analysis)},
                                      {"several", bounds.find(',') != std::string::npos},
                                      {"bounds", bounds}});
   const auto rows = findings::TogetherOf(std::span<const findings::Finding>(analysis.findings));

@@ -55,6 +55,8 @@ std::string SumCell(const findings::Analysis& analysis, const findings::Range& m
 findings::Range TogetherMs(const findings::Analysis& analysis);
 std::string TogetherText(const findings::Analysis& analysis);
 std::string TogetherShare(const findings::Analysis& analysis);
+// Of those that keep every bit; empty: see WallBase::exact_ms.
+std::string ExactTogetherText(const findings::Analysis& analysis);
 // "All recommendations together save 31.4 to 36.0 ms (31.4% to 36.0% of the step)." REQUIRES:
 // wall.together_ms.
 std::string TogetherSentence(const findings::Analysis& analysis);

@@ -38,6 +38,8 @@ struct WallBase {
   double opaque_percent = 0;
   // All findings but those of what happens once, each by its better way.
   std::optional<Range> together_ms;
+  // The same of those that keep every bit. Absent: all do, or what the others save is little of it.
+  std::optional<Range> exact_ms;
   double gpu_left_ms = 0;  // of gpu_own_ms, once all of them do their most
   // What a host that took no time would save beyond all of them, where the first one makes the GPU
   // faster by much; 0: not asked.

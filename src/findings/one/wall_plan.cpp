@@ -176,6 +176,86 @@ std::optional<Range> TogetherOf(const Analysis& analysis) {
   return TogetherOf(std::span<const Finding>(analysis.findings));
 }
 
+WallPlan PlanInOrder(const Analysis& analysis, const analysis::Simulation& simulation,
+                     std::vector<PlanStep> steps) {
+  WallPlan plan;
+  std::vector<std::vector<analysis::Change>> lists = {analysis.wall.given->changes};
+  for (const PlanStep& step : steps)
+    lists.push_back(step.changes);
+  plan.after_ms = simulation.SavedInOrder(lists);
+  plan.after_ms.erase(plan.after_ms.begin());  // what is given
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    if (steps[k].cap_ms) plan.after_ms[k] = std::clamp(plan.after_ms[k], 0.0, *steps[k].cap_ms);
+  }
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    const Range& alone = steps[k].alone_ms;
+    const double after = plan.after_ms[k];
+    // What may cost time is told as it comes out.
+    plan.together_ms = Added(
+        plan.together_ms,
+        steps[k].cap_ms ? AfterOthers(alone, after)
+                        : Range{std::min(alone.low, after), after, std::max(alone.high, after)});
+  }
+  plan.steps = std::move(steps);
+  return plan;
+}
+
+std::optional<PlanStep> PlanStepOf(const Analysis& analysis, const analysis::Simulation& simulation,
+                                   const Finding& finding) {
+  const WallSaving* best = BestWall(finding);
+  if (finding.way == nullptr || best == nullptr) return std::nullopt;
+  return PlanStep{
+      finding.id, finding.way->changes, best->ms,
+      std::min(analysis.wall.wall_ms, CapOf(simulation, *analysis.wall.given, *finding.way)),
+      finding.way->high_part};
+}
+
+namespace {
+
+// In this order, and no more together than the trace leaves at the most.
+WallPlan HeldPlan(const Analysis& analysis, const analysis::Simulation& simulation,
+                  std::vector<PlanStep> steps) {
+  WallPlan plan = PlanInOrder(analysis, simulation, std::move(steps));
+  std::vector<std::vector<analysis::Change>> lists = {analysis.wall.given->changes};
+  double other_readings_ms = 0, largest_ms = 0;
+  for (const PlanStep& step : plan.steps) {
+    lists.push_back(Stronger(step.changes, step.high_part));
+    other_readings_ms += OfAnotherReading(step.alone_ms, step.high_part);
+  }
+  const std::vector<double> most_ms = simulation.SavedInOrder(lists);
+  for (std::size_t k = 0; k < plan.steps.size(); ++k) {
+    largest_ms = std::max(largest_ms, AfterOthers(plan.steps[k].alone_ms, plan.after_ms[k]).high);
+  }
+  CapTogether(std::accumulate(most_ms.begin() + 1, most_ms.end(), other_readings_ms), largest_ms,
+              &plan.together_ms);
+  HoldToRest(analysis.wall, GpuGone(*analysis.wall.given, simulation, lists), largest_ms,
+             &plan.together_ms);
+  return plan;
+}
+
+// All findings that keep every bit. Absent: all do, the others are little of it, or nothing is
+// left.
+std::optional<Range> ExactTogether(const Analysis& analysis,
+                                   const analysis::Simulation& simulation) {
+  constexpr double kMuch = 0.1;  // of what all save
+  std::vector<PlanStep> steps;
+  double inexact_ms = 0;
+  for (const Finding& finding : analysis.findings) {
+    const WallSaving* best = BestWall(finding);
+    if (best == nullptr || finding.one_off) continue;
+    if (finding.rule && Info(*finding.rule).inexact) {
+      inexact_ms += AfterOthers(*best).mid;
+    } else if (auto step = PlanStepOf(analysis, simulation, finding)) {
+      steps.push_back(std::move(*step));
+    }
+  }
+  if (inexact_ms < kMuch * analysis.wall.together_ms->mid || steps.empty()) return std::nullopt;
+  return Within(HeldPlan(analysis, simulation, std::move(steps)).together_ms,
+                *analysis.wall.together_ms);
+}
+
+}  // namespace
+
 void TellTogether(const analysis::Simulation& simulation, Analysis* analysis) {
   constexpr double kAsAlone = 0.99;
   std::vector<std::vector<analysis::Change>> lists = {analysis->wall.given->changes};
@@ -215,40 +295,7 @@ void TellTogether(const analysis::Simulation& simulation, Analysis* analysis) {
   CapTogether(all_ms, largest_ms, &*together);
   HoldToRest(analysis->wall, gpu_ms, largest_ms, &*together);
   analysis->wall.gpu_left_ms = std::max(0.0, analysis->wall.gpu_own_ms - gpu_ms);
-}
-
-WallPlan PlanInOrder(const Analysis& analysis, const analysis::Simulation& simulation,
-                     std::vector<PlanStep> steps) {
-  WallPlan plan;
-  std::vector<std::vector<analysis::Change>> lists = {analysis.wall.given->changes};
-  for (const PlanStep& step : steps)
-    lists.push_back(step.changes);
-  plan.after_ms = simulation.SavedInOrder(lists);
-  plan.after_ms.erase(plan.after_ms.begin());  // what is given
-  for (std::size_t k = 0; k < steps.size(); ++k) {
-    if (steps[k].cap_ms) plan.after_ms[k] = std::clamp(plan.after_ms[k], 0.0, *steps[k].cap_ms);
-  }
-  for (std::size_t k = 0; k < steps.size(); ++k) {
-    const Range& alone = steps[k].alone_ms;
-    const double after = plan.after_ms[k];
-    // What may cost time is told as it comes out.
-    plan.together_ms = Added(
-        plan.together_ms,
-        steps[k].cap_ms ? AfterOthers(alone, after)
-                        : Range{std::min(alone.low, after), after, std::max(alone.high, after)});
-  }
-  plan.steps = std::move(steps);
-  return plan;
-}
-
-std::optional<PlanStep> PlanStepOf(const Analysis& analysis, const analysis::Simulation& simulation,
-                                   const Finding& finding) {
-  const WallSaving* best = BestWall(finding);
-  if (finding.way == nullptr || best == nullptr) return std::nullopt;
-  return PlanStep{
-      finding.id, finding.way->changes, best->ms,
-      std::min(analysis.wall.wall_ms, CapOf(simulation, *analysis.wall.given, *finding.way)),
-      finding.way->high_part};
+  analysis->wall.exact_ms = ExactTogether(*analysis, simulation);
 }
 
 Result<WallPlan> AskPlan(const Analysis& analysis, const analysis::Simulation& simulation,
@@ -276,21 +323,7 @@ Result<WallPlan> AskPlan(const Analysis& analysis, const analysis::Simulation& s
     step->name = item.finding;
     steps.push_back(std::move(*step));
   }
-  WallPlan plan = PlanInOrder(analysis, simulation, std::move(steps));
-  std::vector<std::vector<analysis::Change>> lists = {analysis.wall.given->changes};
-  double other_readings_ms = 0, largest_ms = 0;
-  for (const PlanStep& step : plan.steps) {
-    lists.push_back(Stronger(step.changes, step.high_part));
-    other_readings_ms += OfAnotherReading(step.alone_ms, step.high_part);
-  }
-  const std::vector<double> most_ms = simulation.SavedInOrder(lists);
-  for (std::size_t k = 0; k < plan.steps.size(); ++k) {
-    largest_ms = std::max(largest_ms, AfterOthers(plan.steps[k].alone_ms, plan.after_ms[k]).high);
-  }
-  CapTogether(std::accumulate(most_ms.begin() + 1, most_ms.end(), other_readings_ms), largest_ms,
-              &plan.together_ms);
-  HoldToRest(analysis.wall, GpuGone(*analysis.wall.given, simulation, lists), largest_ms,
-             &plan.together_ms);
+  WallPlan plan = HeldPlan(analysis, simulation, std::move(steps));
   plan.nothing = std::move(nothing);
   return plan;
 }
