@@ -331,6 +331,19 @@ std::string CallsText(const findings::Analysis& analysis, const findings::Findin
   return ms ? fmt::format("; the calls block the host for {}", EachMs(analysis, *ms)) : "";
 }
 
+// How much uploads that could stay move, and how fast; empty: they could not, or it was not
+// recorded.
+std::string MovedText(const findings::Analysis& analysis, const findings::Finding& finding) {
+  const auto moved_gb = findings::NumberOf(finding.patterns.front().facts, "moved");
+  const auto rate = findings::NumberOf(finding.patterns.front().facts, "rate");
+  if (!moved_gb || !rate) return "";
+  const auto units = static_cast<double>(std::max<std::size_t>(1, analysis.base.count));
+  return fmt::format(
+      ". They move {} GB{} at {} GB/s; what stays on the GPU has to fit there beside all else",
+      ThreeDigits(*moved_gb / units), units > 1 ? " " + UnitPhrase(analysis) : "",
+      ThreeDigits(*rate));
+}
+
 std::string SystemInsight(const findings::Analysis& analysis, const findings::Finding& finding) {
   const findings::PatternInfo* pattern = LeadingPattern(analysis, finding);
   if (finding.category == "cpu_idle") {
@@ -346,9 +359,9 @@ std::string SystemInsight(const findings::Analysis& analysis, const findings::Fi
   const std::string count = told ? InCalls(finding) : "";
   const std::string what =
       pattern == nullptr || IsCopy(pattern->pattern) ? "" : ", " + pattern->what + ",";
-  return fmt::format("{}{} {} {}{}{}.", CopiesText(finding.subject), what,
+  return fmt::format("{}{} {} {}{}{}{}.", CopiesText(finding.subject), what,
                      IsPlural(finding) ? "take" : "takes", TimeText(analysis, finding), count,
-                     CallsText(analysis, finding));
+                     CallsText(analysis, finding), MovedText(analysis, finding));
 }
 
 // Where the costliest of its operations is called; empty: no frames, or a finding that says so.

@@ -60,6 +60,40 @@ TEST_CASE("uploads that take most of each step are kept on the GPU, or halved") 
   CHECK(finding->wall_b->ms.mid == doctest::Approx(3 * 10 * 1.0).epsilon(0.05));
   CHECK(finding->wall_a->ms.mid == doctest::Approx(3 * 10 * 0.5).epsilon(0.05));
   CHECK(BestWall(*finding) == &*finding->wall_b);
+  // Whether it fits on the GPU no trace tells; half of it always goes.
+  CHECK(finding->wall_b->ms.low == 0);
+  CHECK(finding->wall_a->ms.low > 0);
+  REQUIRE(one.analysis.wall.together_ms.has_value());
+  CHECK(one.analysis.wall.together_ms->low >= 0.9 * finding->wall_a->ms.low);
+  CHECK(NumberOf(finding->patterns.front().facts, "moved") ==
+        doctest::Approx(3 * 10 * 67108864 / 1e9));
+  // Computing takes about a tenth: more of it per upload is told where it is less.
+  const auto computes = [](const Finding& f) {
+    return std::ranges::any_of(f.path_b.front().facts,
+                               [](const Fact& fact) { return fact.key == "computes"; });
+  };
+  CHECK(computes(*Analyze(Uploads(2000, true)).Find("multi_kernel", "H2D copies")));
+  CHECK_FALSE(computes(*Analyze(Uploads(300, true)).Find("multi_kernel", "H2D copies")));
+}
+
+TEST_CASE("ops that mostly copy from the host are not fused; those that mostly compute are") {
+  const auto told = [](double upload) {
+    TraceText text;
+    double at = 0;
+    int id = 0;
+    for (int i = 0; i < 20; ++i, at += 2000) {
+      text.Op("aten::copy_", at, 20).Runtime("cudaMemcpyAsync", at + 5, 10, ++id);
+      text.Memcpy("Memcpy HtoD (Pinned -> Device)", at + 20, upload, id);
+      text.OpWithKernel("aten::copy_", at + 30, 20, "direct_copy_kernel_cuda", at + 1400, 500,
+                        ++id);
+    }
+    const Analyzed one = Analyze(text, "");
+    return std::ranges::any_of(one.analysis.findings, [](const Finding& f) {
+      return f.tier == Tier::kCompute && f.subject == "aten::copy_";
+    });
+  };
+  CHECK_FALSE(told(1200));
+  CHECK(told(100));
 }
 
 // Twenty uploads from pageable memory, each behind an op of that name on the host.

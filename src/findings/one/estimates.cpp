@@ -201,6 +201,7 @@ class FindingMaker {
     } else {
       AddAdvice(out_.kind, out_.key, context_, calls_.platform, &f);
     }
+    if (group.cause == nullptr && MostlyLeavesDevice(group)) return;
     // Neither a figure nor a way out: nothing that a reader could do. Graphs are opened elsewhere.
     const bool nothing = f.path_a.empty() && f.path_b.empty() && f.method == EstimateMethod::kNone;
     // Without a platform nothing has a figure; what an op is, is told all the same.
@@ -209,6 +210,21 @@ class FindingMaker {
     if (nothing && group.cause == nullptr && !told) return;
     Changes(group, &f);
     out_.findings.push_back(std::move(f));
+  }
+
+  // Most of its time is copies from or to the host, which have findings of their own: there is no
+  // kernel to fuse or to make faster.
+  static bool MostlyLeavesDevice(const Group& group) {
+    double copies_us = 0, all_us = 0;
+    for (const Operation* member : group.members) {
+      for (const KernelShare& kernel : member->kernels) {
+        all_us += kernel.total_us;
+        const CopyDirection direction = analysis::DirectionOf(kernel.name);
+        if (direction == CopyDirection::kToDevice || direction == CopyDirection::kToHost)
+          copies_us += kernel.total_us;
+      }
+    }
+    return 2 * copies_us > all_us;
   }
 
   // What goes further at a price, of all members: told beside the way out, in no saving.

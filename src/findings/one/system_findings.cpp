@@ -1,6 +1,7 @@
 #include "findings/one/system_findings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string_view>
 #include <unordered_set>
@@ -219,7 +220,8 @@ Finding CommunicationFinding(const session::LoadedTrace& trace, const Analysis& 
   return f;
 }
 
-constexpr double kLargeCopies = 0.3;  // of the base
+constexpr double kLargeCopies = 0.3;     // of the base
+constexpr double kHardlyComputes = 0.1;  // of the base: then more of it costs little
 
 // Then what is uploaded for it is as wide.
 bool ComputesInFp32(const Analysis& analysis) {
@@ -279,6 +281,12 @@ Finding CopyFinding(const session::LoadedTrace& trace, const Analysis& analysis,
     const bool loads = analysis.context.own_loader || analysis.context.worker_loader;
     if (!to_host && !loads && f.exclusive_ms >= kLargeCopies * analysis.base.total_ms) {
       f.path_b.push_back({Advice::kKeepOnDevice, {}, {}});
+      const double computes = analysis.multi_kernel.computation_us / 1000 / analysis.base.total_ms;
+      if (computes < kHardlyComputes)
+        f.path_b.back().facts.push_back(
+            {"computes", fmt::format("{:.0f}%", std::ceil(100 * computes)), "words"});
+      if (group.bytes)
+        f.patterns.back().facts.push_back(NumberFact("moved", *group.bytes / 1e9, "GB"));
       if (ComputesInFp32(analysis)) f.path_a.push_back({Advice::kHalveUploads, {}, {}});
       if (trace.rank_part() && trace.rank_part()->equal_uploads)
         f.path_a.push_back({Advice::kShareUploads, {}, {}});

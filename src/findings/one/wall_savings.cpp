@@ -394,7 +394,9 @@ class WallAsker {
                       Advises(finding->path_a, Advice::kShareUploads);
     if (HasAction(finding->path_a)) finding->wall_a = half ? Ask(given(), HalfOf(*way)) : saving;
     if (HasAction(finding->path_b)) finding->wall_b = saving;
-    if (finding->wall_b && PinsOnce(*finding)) finding->wall_b->ms.low = 0;
+    // Nor does the trace tell what else fills the memory of the GPU.
+    const bool unsure = PinsOnce(*finding) || Advises(finding->path_b, Advice::kKeepOnDevice);
+    if (finding->wall_b && unsure) finding->wall_b->ms.low = 0;
     return finding->wall_a || finding->wall_b ? way : std::nullopt;
   }
 
