@@ -21,6 +21,32 @@ using testing::Analyzed;
 using testing::Shapes;
 using testing::TraceText;
 
+// 40 products of 300 us in `type`, each after 200 us of a Python function, as the host waits for
+// every product.
+Analyzed ProductsIn(std::string_view kernel, std::string_view type) {
+  TraceText text;
+  for (int i = 0; i < 40; ++i) {
+    const double at = 600.0 * i;
+    text.Python("prepare.py(3): prepare", at, 200);
+    text.OpWithKernel("aten::mm", at + 202, 10, kernel, at + 215, 300, i + 1,
+                      Shapes("[[1024,1024],[1024,1024]]", type));
+    text.Runtime("cudaStreamSynchronize", at + 214, 308, 1000 + i);
+  }
+  return Analyze(text, "A100-SXM4-80GB");
+}
+
+TEST_CASE("what keeps every bit is told beside the total, where something does not") {
+  const Analyzed one = ProductsIn("ampere_sgemm_128x64_tn", "float");
+  const WallBase& wall = one.analysis.wall;
+  REQUIRE(wall.together_ms.has_value());
+  REQUIRE(wall.exact_ms.has_value());
+  CHECK(wall.exact_ms->high < wall.together_ms->high);
+  CHECK(wall.exact_ms->mid > 7.9);    // the function's 40 x 200 us ...
+  CHECK(wall.exact_ms->high < 12.1);  // ... and all that the GPU is idle for
+  CHECK_FALSE(ProductsIn("ampere_bf16_s16816gemm_bf16_128x64_tn", "c10::BFloat16")
+                  .analysis.wall.exact_ms.has_value());
+}
+
 // 40 products of 300 us far below their roof, each after 200 us of a Python function in which the
 // GPU has nothing to do, as the host waits for every product: two levers, one of the host.
 TraceText TwoLevers() {
