@@ -367,6 +367,31 @@ TEST_CASE("a clock that rises, and a few slower kernels, are no drop") {
   CHECK(FoundBy(Analyze(Rounds(0)), Pattern::kClockDrop) == nullptr);
 }
 
+// One kernel for two sizes of an op, in no order; from `drop` on each takes 1.3 times as long, and
+// from `grow` on all are of the larger size.
+Analyzed TwoSizes(int drop, int grow) {
+  TraceText text;
+  double at = 0;
+  for (int i = 0; i < 240; ++i) {
+    const bool large = i >= grow || (i * i + i / 7) % 3 == 0;
+    const double us = (large ? 120 : 40) * (i >= drop ? 1.3 : 1.0);
+    const std::string shapes =
+        Shapes(large ? "[[512,512],[512,512]]" : "[[512,64],[64,512]]", "float");
+    const std::string name = fmt::format("gemm_{}", i % 8);
+    text.OpWithKernel("aten::mm", at, 10, name, at + 12, us, i + 1, shapes);
+    at += us + 5;
+  }
+  return Analyze(text);
+}
+
+TEST_CASE(
+    "a clock that drops shows in kernels that serve several sizes, larger inputs are no drop") {
+  constexpr int kNever = 1000;
+  CHECK(FoundBy(TwoSizes(117, kNever), Pattern::kClockDrop) != nullptr);
+  CHECK(FoundBy(TwoSizes(kNever, kNever), Pattern::kClockDrop) == nullptr);
+  CHECK(FoundBy(TwoSizes(kNever, 120), Pattern::kClockDrop) == nullptr);
+}
+
 // 20 products of `kernel` and as many pointwise ops, on `platform`.
 Analyzed Products(std::string_view kernel, std::string_view platform) {
   TraceText text;

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -34,7 +35,8 @@ constexpr std::size_t kMoments = 40;           // at which a change is looked fo
 
 class ClockFinder {
  public:
-  ClockFinder(const Calls& calls, const ledger::KindsOfWork& kinds)
+  // `by_sizes`: kernels are the same if the ops that launch them have the same inputs as well.
+  ClockFinder(const Calls& calls, const ledger::KindsOfWork& kinds, bool by_sizes)
       : calls_(calls), events_(calls.events()) {
     std::map<StringId, Named> names;
     for (const EventIndex e : calls.trace.attribution().timeline) {
@@ -52,13 +54,14 @@ class ClockFinder {
     std::stable_sort(most.begin(), most.end(),
                      [](const Named* a, const Named* b) { return a->ns > b->ns; });
     if (most.size() > kNamesLooked) most.resize(kNamesLooked);
-    std::map<std::pair<StringId, std::int64_t>, std::size_t> groups;
+    std::map<std::tuple<StringId, std::int64_t, StringId>, std::size_t> groups;
     for (const Named* named : most) {
       const std::size_t count = named->events.size();
       const std::size_t looked = std::min(count, kOfName);
       for (std::size_t i = 0; i < looked; ++i) {
         const EventIndex e = named->events[i * count / looked];
-        const std::pair key{events_[e].name, GridBlocksOf(events_, e).value_or(0)};
+        const std::tuple key{events_[e].name, GridBlocksOf(events_, e).value_or(0),
+                             by_sizes ? SizesOf(e) : kNoString};
         const std::size_t group = groups.try_emplace(key, groups.size()).first->second;
         const auto ns = static_cast<double>(events_[e].dur_ns);
         looked_.push_back({events_[e].ts_ns, e, group, ns,
@@ -71,13 +74,25 @@ class ClockFinder {
     });
   }
 
-  std::optional<Finding> Run() const {
+  // `compared`: whether at any moment both sides have enough of the same kernels.
+  std::optional<Finding> Run(bool* compared) const {
     if (looked_.size() < 4 * kKernelsMin) return std::nullopt;
     std::optional<Change> best;
-    for (std::size_t i = 1; i < kMoments; ++i) {
-      const std::optional<Change> one = ChangeAt(looked_.size() * i / kMoments);
-      if (one && (!best || one->left < best->left)) best = one;
-    }
+    std::size_t at = 0;
+    const auto look = [&](std::size_t first) {
+      const std::optional<Change> one = ChangeAt(first, compared);
+      if (!one || (best && one->left >= best->left)) return;
+      best = one;
+      at = first;
+    };
+    for (std::size_t i = 1; i < kMoments; ++i)
+      look(looked_.size() * i / kMoments);
+    // What lies between two such moments would be on the wrong side.
+    const std::size_t each = looked_.size() / kMoments;
+    const std::size_t step = std::max<std::size_t>(1, each / kMoments);
+    const std::size_t from = std::max(at, each + 1) - each, to = at + each;
+    for (std::size_t first = from; best && first < std::min(to, looked_.size()); first += step)
+      look(first);
     if (!best || best->spread > kLeftMost * best->spread_before) return std::nullopt;
     return Tell(*best);
   }
@@ -108,6 +123,13 @@ class ClockFinder {
     double weight;
   };
 
+  // Of the inputs of the op that launched it, in words: one kernel serves products of many sizes.
+  StringId SizesOf(EventIndex e) const {
+    const std::uint32_t call = calls_.call_of[e];
+    if (call == kNone || calls_.calls[call].op == trace::kNoEvent) return kNoString;
+    return events_.args_of(calls_.calls[call].op).dims;
+  }
+
   // The one that as much weight is below as above.
   static double MiddleOf(std::vector<Ratio>* ratios, double all) {
     std::sort(ratios->begin(), ratios->end(),
@@ -120,7 +142,7 @@ class ClockFinder {
     return 1;
   }
 
-  std::optional<Change> ChangeAt(std::size_t first) const {
+  std::optional<Change> ChangeAt(std::size_t first, bool* compared) const {
     struct Side {
       std::vector<double> ns;
       double weight = 0;
@@ -148,6 +170,7 @@ class ClockFinder {
       ratios.push_back({after.usual / before.usual, after.weight});
     }
     if (ratios.size() < kKernelsMin || both < kCoveredLeast * all) return std::nullopt;
+    *compared = true;
     const double factor = MiddleOf(&ratios, both);
     if (factor < kSlowerLeast) return std::nullopt;
     double alike = 0;
@@ -340,8 +363,11 @@ class SlowCallFinder {
 std::vector<Finding> FindSameWork(const Calls& calls, const ledger::KindsOfWork& kinds,
                                   const std::vector<CategoryAnalysis>& categories) {
   std::vector<Finding> found = SlowCallFinder(calls, categories).Run();
-  if (std::optional<Finding> clock = ClockFinder(calls, kinds).Run())
-    found.push_back(std::move(*clock));
+  bool compared = false;
+  std::optional<Finding> clock = ClockFinder(calls, kinds, true).Run(&compared);
+  // Of one pass forward and back, say, no size comes twice.
+  if (!compared) clock = ClockFinder(calls, kinds, false).Run(&compared);
+  if (clock) found.push_back(std::move(*clock));
   return found;
 }
 
