@@ -89,6 +89,7 @@ class ToolFlagParser {
         {"profile_json_path", "trace"},
         {"output_xlsx_path", "output_xlsx"},
         {"output_csvs_dir", "output_dir"},
+        {"output", "output_dir"},
         {"extension_file", "extension"},
         {"gpu_arch_json_path", "gpu_arch"},
         {"input_csv", "csv"},

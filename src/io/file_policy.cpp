@@ -85,19 +85,22 @@ tl::unexpected<Error> OpenFailed(const std::string& given, int error) {
               fmt::format("cannot open \"{}\": {}", Shown(given), std::strerror(error)));
 }
 
-// The file in a directory that may have been meant.
-std::string FirstTraceIn(int folder, const std::string& path) {
+// The files in a directory that may have been meant, by their names.
+std::vector<std::string> TracesIn(int folder, const std::string& path) {
   constexpr std::size_t kEntriesMax = 10'000;
+  constexpr std::string_view kEndings[] = {".json", ".json.gz", ".json.zst", ".sqlite",
+                                           ".db",   ".pftrace", ".xplane.pb"};
   std::vector<FolderEntry> entries;
   static_cast<void>(ReadFolder(folder, kEntriesMax, &entries));
-  std::string first;
+  std::vector<std::string> traces;
   for (const FolderEntry& entry : entries) {
-    const std::string& name = entry.name;
-    const bool fits = name.ends_with(".json") || name.ends_with(".json.gz") ||
-                      name.ends_with(".sqlite") || name.ends_with(".db");
-    if (fits && (first.empty() || name < first)) first = name;
+    const auto fits = [&](std::string_view ending) { return entry.name.ends_with(ending); };
+    const bool is_folder = entry.kind == FolderEntry::Kind::kFolder;
+    if (!is_folder && std::ranges::any_of(kEndings, fits))
+      traces.push_back(path + "/" + entry.name);
   }
-  return first.empty() ? first : path + "/" + first;
+  std::ranges::sort(traces);
+  return traces;
 }
 
 // Whether a directory is an export of Nsight Systems, a file for each table.
@@ -127,10 +130,13 @@ tl::unexpected<Error> NoRegularFile(const std::string& given, const InputFile& f
         "export the report to SQLite and give that: nsys export --type=sqlite "
         "--include-blobs=true -o OUT.sqlite FILE.nsys-rep");
   }
-  const std::string first = FirstTraceIn(file.fd.get(), file.path);
+  const std::vector<std::string> traces = TracesIn(file.fd.get(), file.path);
   return Fail(ErrorCode::kNotATrace,
               fmt::format("\"{}\" is a directory; name one trace file in it", Shown(given)),
-              first.empty() ? "" : fmt::format("the first one in it is \"{}\"", first));
+              traces.empty() ? ""
+                             : fmt::format("the first one in it is \"{}\"; the command "
+                                           "collectives takes a folder of ranks",
+                                           traces.front()));
 }
 
 }  // namespace
@@ -272,6 +278,16 @@ Result<InputFile> FilePolicy::OpenInput(const std::string& given) const {
   }
   if (climbs) return OpenNamed(given);
   return whole;
+}
+
+Result<InputFile> FilePolicy::OpenTrace(const std::string& given) const {
+  Result<InputFile> file = OpenInput(given);
+  if (file || file.error().code != ErrorCode::kNotATrace) return file;
+  JV_ASSIGN(const std::string path, ResolveInput(given));
+  const Result<InputFolder> folder = OpenInputFolder(given);
+  if (!folder) return file;
+  const std::vector<std::string> traces = TracesIn(folder->fd.get(), path);
+  return traces.size() == 1 ? OpenResolved(given, traces.front()) : std::move(file);
 }
 
 Result<InputFile> AnotherOf(const InputFile& file) {

@@ -51,6 +51,8 @@ class FilePolicy {
   // looked for there alone, by io::OpenBytes, and is no path.
   // Errors: kNotAllowed, kTraceNotFound, kNotATrace (a directory, a pipe, a device), kIo.
   Result<InputFile> OpenInput(const std::string& given) const;
+  // The same; a directory stands for the one trace in it, by the endings of names.
+  Result<InputFile> OpenTrace(const std::string& given) const;
   // The two halves of OpenInput.
   Result<std::string> ResolveInput(const std::string& given) const;
   Result<InputFile> OpenResolved(const std::string& given, const std::string& path) const;

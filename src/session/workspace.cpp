@@ -172,7 +172,7 @@ Result<Opened> Workspace::Open(const std::string& trace, Job& job, const OpenOpt
   std::string capture;
   {
     const Unlocked unlocked(lock);
-    JV_ASSIGN(file, options_.files.OpenInput(place.path));
+    JV_ASSIGN(file, options_.files.OpenTrace(place.path));
     if (options.capture) {
       JV_ASSIGN(capture, ResolveCapture(options_.files, *options.capture));
     }

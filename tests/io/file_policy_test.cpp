@@ -115,6 +115,7 @@ TEST_CASE("what is no regular file is refused without waiting") {
     const Error pipe = Refused(any, place / "in/pipe");
     CHECK(pipe.code == ErrorCode::kNotATrace);
     CHECK(pipe.message.find("not a regular file") != std::string::npos);
+    place.Write("in/z.json", "z");
     const Error folder = Refused(any, place / "in");
     CHECK(folder.code == ErrorCode::kNotATrace);
     CHECK(folder.message.find("directory") != std::string::npos);
@@ -130,6 +131,28 @@ TEST_CASE("what is no regular file is refused without waiting") {
   CHECK(Refused(*everything, "/dev/zero").code == ErrorCode::kNotATrace);
   CHECK(Refused(*everything, "/proc/self/environ").code == ErrorCode::kNotAllowed);
   CHECK(Text(*everything, place / "in/a.json") == "a");
+}
+
+TEST_CASE("a directory with one trace stands for it, and with two for neither") {
+  const Place place;
+  for (const FilePolicy& any : {place.Policy(), FilePolicy()}) {
+    fs::remove(place / "in/deep/c.json.gz");
+    fs::create_directories(place / "in/deep/capture.json");
+    place.Write("in/deep/notes.txt", "n");
+    const auto opened = any.OpenTrace(place / "in/deep");
+    REQUIRE(opened.has_value());
+    CHECK(opened->path == place / "in/deep/b.json");
+    CHECK(any.OpenTrace(place / "in/a.json")->path == place / "in/a.json");
+    CHECK_FALSE(any.OpenInput(place / "in/deep").has_value());
+    place.Write("in/deep/c.json.gz", "c");
+    const auto two = any.OpenTrace(place / "in/deep");
+    REQUIRE_FALSE(two.has_value());
+    CHECK(two.error().hint.find("b.json") != std::string::npos);
+  }
+  // A name alone is no trace that may be read.
+  fs::create_directory(place / "in/links");
+  fs::create_symlink(place / "secret/s.json", place / "in/links/s.json");
+  CHECK_FALSE(place.Policy().OpenTrace(place / "in/links").has_value());
 }
 
 TEST_CASE("paths that are none") {
