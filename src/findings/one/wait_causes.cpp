@@ -29,6 +29,16 @@ double WorkInScope(const HostEvidence& e, const analysis::RemoveGpu& gone) {
   return ms;
 }
 
+// That ops which only fetch take of the host, beside their waits.
+double OwnHostMs(const HostEvidence& e, const WaitPlaces& found) {
+  IntervalSet<std::int64_t> waits;
+  for (const trace::EventIndex call : found.waits.calls) {
+    const trace::Event& wait = e.trace.events()[call];
+    waits.push_back({wait.ts_ns, wait.end_ns()});
+  }
+  return MillisOf(Length(e.scope.Of(Subtract(HostTimeOf(found), Union(std::move(waits))))));
+}
+
 HostCause WaitsOf(const WaitPlaces& found) {
   HostCause cause;
   cause.kind = HostCauseKind::kWaits;
@@ -119,6 +129,8 @@ std::optional<HostCause> CauseOfWaits(const HostEvidence& evidence, const IdleLe
   cause.idle_ms = cause.behind_ms + late_ms + std::max({0.0, lead_ms, meanwhile_ms});
   cause.gpu_ms = WorkInScope(evidence, found->read_gpu);
   if (!AreTold(evidence, cause, *found)) return std::nullopt;
+  cause.moved_ms =
+      std::min(cause.idle_ms, found->total_ms) + cause.gpu_ms + OwnHostMs(evidence, *found);
   late = Subtract(Union(std::move(late)), checked);
   cause.changes = {std::move(found->waits)};
   // What is done without waiting is not yet done at once: all of those launches may stay.

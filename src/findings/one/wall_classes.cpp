@@ -75,7 +75,8 @@ double MostOfHost(const Analysis& analysis, const Finding& finding) {
   if (cause.kind == HostCauseKind::kOptimizer) return cause.idle_ms;
   // Where the host is the bound, all that it is spared shortens the step, until the GPU binds.
   const WallBase& wall = analysis.wall;
-  if (cause.moved_ms > 0 && wall.host_floor_ms > wall.gpu_floor_ms) return cause.moved_ms;
+  if (cause.moved_ms > 0 && wall.host_floor_ms > wall.gpu_floor_ms)
+    return cause.ended_part * cause.moved_ms;
   double idle_ms = IdleMs(analysis, cause);
   // What a call that waits takes to return is no work, on whichever thread it is made.
   if (cause.kind == HostCauseKind::kSection && 2 * cause.nothing_ms > cause.total_ms) {
