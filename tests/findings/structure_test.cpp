@@ -531,6 +531,11 @@ TEST_CASE("ways out of waits are those that the idle time is behind, the most of
   CHECK(advice({item}) == Advices{Advice::kAvoidScalars});
   CHECK(advice({place("aten::is_nonzero", 1, false, false)}) == Advices{Advice::kAvoidScalars});
   CHECK(advice({place("cudaDeviceSynchronize", 1, false, false)}) == Advices{Advice::kAvoidSyncs});
+  CHECK(advice({place("cudaDeviceSynchronize", 5, false, false), item}) ==
+        Advices{Advice::kAvoidSyncs, Advice::kAvoidScalars});
+  // Why an op waits that copies nothing is not known.
+  CHECK(advice({place("aten::to (cudaStreamSynchronize)", 5, false, false), item}) ==
+        Advices{Advice::kAvoidScalars});
   const HostPlace index = place("aten::index (cudaMemcpyAsync)", 3, true, false);
   const HostPlace sent = place("aten::to (cudaMemcpyAsync)", 6, false, true);
   CHECK(advice({sent, index, item}) ==

@@ -498,8 +498,8 @@ namespace {
 
 // By WaitKind, from the first that waits for something: what is read back, then what is sent.
 constexpr Advice kWaysForWaits[] = {
-    Advice::kAvoidScalars, Advice::kFixedShapes,    Advice::kReadBackOnce, Advice::kBuildOnDevice,
-    Advice::kDropChecks,   Advice::kKeepGraphWhole, Advice::kSizesOnDevice};
+    Advice::kAvoidScalars, Advice::kFixedShapes,    Advice::kReadBackOnce,  Advice::kBuildOnDevice,
+    Advice::kDropChecks,   Advice::kKeepGraphWhole, Advice::kSizesOnDevice, Advice::kAvoidSyncs};
 
 }  // namespace
 
@@ -531,10 +531,11 @@ std::vector<Remedy> WaysForWaits(const std::vector<HostPlace>& places) {
     if (std::find(way.names.begin(), way.names.end(), name) == way.names.end())
       way.names.push_back(name);
   }
-  const double read_ms = ways[0].idle_ms + ways[1].idle_ms + ways[2].idle_ms + ways[4].idle_ms +
-                         ways[5].idle_ms + ways[6].idle_ms;
+  double sent_ms = 0, read_ms = 0;
+  for (const Way& way : ways)
+    (way.advice == Advice::kBuildOnDevice ? sent_ms : read_ms) += way.idle_ms;
   const double least_ms = limits::kWaitWayShare / 100 * all_ms;
-  const bool sent_first = ways[3].idle_ms > read_ms;
+  const bool sent_first = sent_ms > read_ms;
   std::stable_sort(std::begin(ways), std::end(ways), [&](const Way& a, const Way& b) {
     const bool a_sent = a.advice == Advice::kBuildOnDevice;
     const bool b_sent = b.advice == Advice::kBuildOnDevice;
@@ -563,6 +564,7 @@ WaitKind KindOfWait(const std::string& op, bool to_host, bool to_device) {
     return WaitKind::kScalar;
   if (AnyName({op}, {"nonzero", "aten::index", "masked_select", "aten::unique", "aten::where"}))
     return WaitKind::kShape;
+  if (op.empty() || op.ends_with("Synchronize")) return WaitKind::kAsked;
   if (to_host) return WaitKind::kReadBack;
   return to_device ? WaitKind::kUpload : WaitKind::kOther;
 }

@@ -32,6 +32,7 @@ enum class WaitKind : std::uint8_t {
   kCheck,     // whether values are as they should be (NaN, allclose)
   kBranch,    // a value that compiled code branches on, so that it is compiled in parts
   kExchange,  // how much an exchange with other ranks sends and receives
+  kAsked,     // a call that does nothing but wait, in no op: the program asks for it
 };
 // Of a value or a count for Python, which the host needs to go on.
 inline bool FetchesValue(WaitKind kind) {
