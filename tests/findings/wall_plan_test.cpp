@@ -3,13 +3,11 @@
 #include "findings/one/wall_plan.h"
 
 #include <algorithm>
-#include <span>
 
 #include <doctest/doctest.h>
 
 #include "base/job.h"
 #include "findings/one/choices.h"
-#include "findings/one/wall_classes.h"
 #include "session/trace_simulation.h"
 #include "support/analyzed.h"
 
@@ -84,22 +82,6 @@ TEST_CASE("what is left after others is no more than alone, and a wide range has
   CHECK(AfterOthers(alone, 20).high == doctest::Approx(20));
   CHECK(AfterOthers({0.5, 5, 6}, 5).low == 0);
   CHECK(AfterOthers(alone, -1).high == 0);
-}
-
-TEST_CASE("together what is sure of a row is its surest way, as far as rows before leave it") {
-  Finding finding;
-  finding.wall_a = WallSaving{};
-  finding.wall_a->ms = {0, 50, 100};
-  finding.wall_a->after_others_ms = 50;
-  CHECK(TogetherOf(std::span<const Finding>(&finding, 1))->low == 0);
-  finding.wall_b = WallSaving{};
-  finding.wall_b->ms = {20, 25, 30};
-  finding.wall_b->after_others_ms = 50;
-  CHECK(TogetherOf(std::span<const Finding>(&finding, 1))->low == doctest::Approx(20));
-  finding.wall_a->after_others_ms = finding.wall_b->after_others_ms = 10;
-  CHECK(TogetherOf(std::span<const Finding>(&finding, 1))->low == doctest::Approx(4));
-  RaiseLow(finding.wall_b->ms.low, &*finding.wall_a);
-  CHECK(finding.wall_a->ms.low == 20);
 }
 
 TEST_CASE("a plan of all findings in their order saves what they say") {

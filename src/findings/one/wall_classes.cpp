@@ -156,10 +156,6 @@ void LowerTo(double left_ms, WallSaving* saving) {
   saving->ms.low = std::min(saving->ms.low, left_ms);
 }
 
-void RaiseLow(double included_ms, WallSaving* saving) {
-  saving->ms.low = std::max(saving->ms.low, std::min(included_ms, saving->ms.mid));
-}
-
 void HeightenTo(double most_ms, WallSaving* saving) {
   saving->ms.high = std::max(saving->ms.high, most_ms);
 }

@@ -20,8 +20,6 @@ void RaiseTo(double unrecorded_ms, WallSaving* saving);
 
 // The least saving, if so much is left of it without what recording cost.
 void LowerTo(double left_ms, WallSaving* saving);
-// For sure it saves what a change saves that it includes; its middle bounds that.
-void RaiseLow(double included_ms, WallSaving* saving);
 
 // Takes nothing of the host, whatever it saves.
 bool ScalesGpuAlone(const WayOut& way);

@@ -159,10 +159,6 @@ std::optional<Range> TogetherOf(std::span<const Finding> findings) {
     if (best == nullptr || finding.one_off) continue;
     if (!sum) sum = Range{};
     Range after = AfterOthers(*best);
-    // What is sure is that of the surest way out, as far as others leave any of it.
-    const double left = best->ms.mid > 0 ? std::min(1.0, after.mid / best->ms.mid) : 0;
-    for (const std::optional<WallSaving>* way : {&finding.wall_a, &finding.wall_b})
-      if (*way) after.low = std::max(after.low, std::min(after.mid, left * (*way)->ms.low));
     if (MayStayHidden(findings, finding)) after.low = std::min(after.low, best->ms.low);
     *sum = Added(*sum, after);
   }

@@ -372,9 +372,6 @@ class WallAsker {
         finding->wall_a = AskOfGpu(*(a = OfChange(*finding, *finding->change_a)));
       if (finding->change_b && (ruled || HasAction(finding->path_b)))
         finding->wall_b = AskOfGpu(*(b = OfChange(*finding, *finding->change_b)));
-      // 16 bits are at least as fast as TF32 on the same GEMMs.
-      if (finding->rule == Pattern::kTf32Off && a && b)
-        RaiseLow(finding->wall_b->ms.low, &*finding->wall_a);
       if (!a && !b) return std::nullopt;
       const bool first = a && (!b || finding->wall_a->ms.mid >= finding->wall_b->ms.mid);
       return first ? a : b;
