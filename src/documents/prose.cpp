@@ -331,17 +331,14 @@ std::string CallsText(const findings::Analysis& analysis, const findings::Findin
   return ms ? fmt::format("; the calls block the host for {}", EachMs(analysis, *ms)) : "";
 }
 
-// How much uploads that could stay move, and how fast; empty: they could not, or it was not
-// recorded.
+// What uploads that could stay move, and how fast; empty: they could not, or it is not known.
 std::string MovedText(const findings::Analysis& analysis, const findings::Finding& finding) {
   const auto moved_gb = findings::NumberOf(finding.patterns.front().facts, "moved");
   const auto rate = findings::NumberOf(finding.patterns.front().facts, "rate");
   if (!moved_gb || !rate) return "";
-  const auto units = static_cast<double>(std::max<std::size_t>(1, analysis.base.count));
   return fmt::format(
-      ". They move {} GB{} at {} GB/s; what stays on the GPU has to fit there beside all else",
-      ThreeDigits(*moved_gb / units), units > 1 ? " " + UnitPhrase(analysis) : "",
-      ThreeDigits(*rate));
+      ". They move {} GB {} at {} GB/s; what stays on the GPU has to fit there beside all else",
+      ThreeDigits(*moved_gb), UnitPhrase(analysis), ThreeDigits(*rate));
 }
 
 std::string SystemInsight(const findings::Analysis& analysis, const findings::Finding& finding) {

@@ -79,7 +79,8 @@ class Cards {
                                    text.title, Library(finding));
     card += Bold("Insight", text.insight) + Bold("Action", ActionText(finding, text));
     if (text.path_a != kNoPath) card += Bold("Path A", PathLine(analysis_, finding, text, 'A'));
-    if (text.path_b != kNoPath) card += Bold("Path B", PathLine(analysis_, finding, text, 'B'));
+    if (text.path_b != kNoPath || text.path_a == kNoPath)  // one of them is always there
+      card += Bold("Path B", PathLine(analysis_, finding, text, 'B'));
     card += fmt::format("<!-- impact-begin kind=p_item category={} {} -->\n", finding.category,
                         Marks(finding.impact_percent));
     card += fmt::format("**Impact**: {}\n", Impact(finding));

@@ -199,7 +199,7 @@ std::string Fair::Card(const findings::Finding& finding) const {
   if (text.path_a != kNoPath)
     card += fmt::format("**Path A** (the model's code may change): {}  \n",
                         PathLine(analysis_, finding, text, 'A'));
-  if (text.path_b != kNoPath)
+  if (text.path_b != kNoPath || text.path_a == kNoPath)  // one of them is always there
     card += fmt::format("**Path B** (the model stays as it is): {}  \n",
                         PathLine(analysis_, finding, text, 'B'));
   card += fmt::format("**Impact**: {}  \n", ImpactSentence(analysis_, finding, nullptr));

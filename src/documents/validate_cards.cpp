@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "documents/impact_text.h"
 #include "documents/prose.h"
-#include "documents/remedy_text.h"
 
 namespace jarvis::documents {
 namespace {
@@ -81,14 +80,6 @@ class CardCheck {
                        [&](const auto& line) { return line.starts_with(label); });
   }
 
-  bool NoWayKnown(const Card& card) const {
-    const auto& findings = check_.analysis->findings;
-    const auto found = std::ranges::find(findings, card.number, &findings::Finding::global_rank);
-    if (found == findings.end()) return false;
-    const FindingText text = DraftText(*check_.analysis, *found);
-    return text.path_a == kNoPath && text.path_b == kNoPath;
-  }
-
   void CheckCard(const Card& card, bool fair) {
     for (const std::string_view label :
          {std::string_view(fair ? "**Issue**" : "**Insight**"), std::string_view("**Action**"),
@@ -96,9 +87,9 @@ class CardCheck {
           std::string_view("**Impact**")}) {
       if (!Labelled(card, label).empty()) continue;
       const bool path = label.starts_with("**Path");
-      // A path that nothing is known of is left out beside the other, and both where none is.
+      // A path that nothing is known of is left out beside the other.
       const std::string_view other = label == "**Path A**" ? "**Path B**" : "**Path A**";
-      if (path && !IsNamed(card, label) && (IsNamed(card, other) || NoWayKnown(card))) continue;
+      if (path && !IsNamed(card, label) && IsNamed(card, other)) continue;
       Add(path ? "paths" : "structure", card.line + 1,
           fmt::format("recommendation {} has no {}", card.number, label),
           path ? "write_findings with path_a and path_b; \"None known\" is an answer"

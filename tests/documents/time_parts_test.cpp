@@ -95,7 +95,7 @@ TEST_CASE("faster GPU work saves nothing while the host sets the pace") {
     }
     return std::string("no such part");
   };
-  CHECK(fixes_of("GPU: casts and quantization") == "little gain while host-bound");
+  CHECK(fixes_of("GPU: casts and quantization") == "little gain: the GPU waits for the host");
   CHECK(fixes_of("GPU idle: host inside an op").empty());
   step.Judge({});
   CHECK(UnassessedSentence(step.analysis).empty());

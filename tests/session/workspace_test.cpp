@@ -378,6 +378,8 @@ TEST_CASE("what cannot be opened says why, and what to do") {
   error = Refused(workspace, "t_00000000");
   CHECK(error.message.find(loaded->id()) != std::string::npos);
   CHECK(error.message.find("a.json") != std::string::npos);
+  CHECK(Open(workspace, folder.path())->id() == loaded->id());  // the one trace in it
+  folder.Trace("b.json", 1);
   CHECK_FALSE(Refused(workspace, folder.path()).message.empty());
   CHECK_FALSE(Refused(workspace, "").message.empty());
   std::ofstream(folder.path() + "/no.json") << "<html>";

@@ -286,7 +286,8 @@ Finding CopyFinding(const session::LoadedTrace& trace, const Analysis& analysis,
         f.path_b.back().facts.push_back(
             {"computes", fmt::format("{:.0f}%", std::ceil(100 * computes)), "words"});
       if (group.bytes)
-        f.patterns.back().facts.push_back(NumberFact("moved", *group.bytes / 1e9, "GB"));
+        f.patterns.back().facts.push_back(
+            NumberFact("moved", analysis.base.Each(*group.bytes / 1e9), "GB"));
       if (ComputesInFp32(analysis)) f.path_a.push_back({Advice::kHalveUploads, {}, {}});
       if (trace.rank_part() && trace.rank_part()->equal_uploads)
         f.path_a.push_back({Advice::kShareUploads, {}, {}});

@@ -520,9 +520,8 @@ class WallAsker {
       const double after_ms = order[k].after_ms;
       for (std::size_t i = 0; i < all.size(); ++i) {
         // What is only known to be long yields to a saving of nearly its size.
-        if (!taken[i] && RankedBySize(analysis_.wall, all[i]) &&
-            SizeAgainstSaving(all[i]) > after_ms)
-          take(i);
+        if (taken[i] || !RankedBySize(analysis_.wall, all[i])) continue;
+        if (SizeAgainstSaving(all[i]) > after_ms) take(i);
       }
       Finding& f = all[order[k].at];
       // What happens once stands before what hardly saves anything.
