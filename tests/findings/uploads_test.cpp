@@ -64,8 +64,7 @@ TEST_CASE("uploads that take most of each step are kept on the GPU, or halved") 
   CHECK(finding->wall_b->ms.low == 0);
   CHECK(finding->wall_a->ms.low > 0);
   REQUIRE(one.analysis.wall.together_ms.has_value());
-  CHECK(NumberOf(finding->patterns.front().facts, "moved") ==
-        doctest::Approx(10 * 67108864 / 1e9));
+  CHECK(NumberOf(finding->patterns.front().facts, "moved") == doctest::Approx(10 * 67108864 / 1e9));
   // Computing takes about a tenth: more of it per upload is told where it is less.
   const auto computes = [](const Finding& f) {
     return std::ranges::any_of(f.path_b.front().facts,

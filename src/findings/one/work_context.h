@@ -32,11 +32,11 @@ struct WorkContext {
   const EngineSwitches* switches = nullptr;  // of an engine that has them; null: none is known
   int architecture = 0;                      // NVIDIA's compute capability: 90; 0: not known
   std::vector<std::string> model_files;  // that stacks name: "qwen3.py" of ".../models/qwen3.py(7)"
-  bool amd = false;         // ROCm: by the platform, else by the names of runtime calls
-  bool causal = false;      // attention may be meant to be causal: text, no images
-  bool bucketed = false;    // DDP or FSDP: gradients are reduced in buckets beside backward work
+  bool amd = false;       // ROCm: by the platform, else by the names of runtime calls
+  bool causal = false;    // attention may be meant to be causal: text, no images
+  bool bucketed = false;  // DDP or FSDP: gradients are reduced in buckets beside backward work
   bool transformer_engine = false;
-  bool embeddings = false;  // TorchRec: its all_to_all carries embeddings and their indices
+  bool embeddings = false;          // TorchRec: its all_to_all carries embeddings and their indices
   bool pipelined_exchange = false;  // TorchRec's pipeline sends a batch's indices ahead
   bool coded_exchange = false;    // TorchRec's quantized communication: casts before and behind it
   bool own_loader = false;        // a DataLoader without workers: the process that trains loads
