@@ -207,7 +207,8 @@ Analyzed ReadAndLogged(std::string_view op, std::string_view around) {
 
 TEST_CASE("work on a value that was read may take the wait for it along") {
   const auto saving = [](std::string_view op, std::string_view around) {
-    const WallSaving* best = BestWall(SectionOf(ReadAndLogged(op, around), "host_section"));
+    const Analyzed one = ReadAndLogged(op, around);
+    const WallSaving* best = BestWall(SectionOf(one, "host_section"));
     REQUIRE(best != nullptr);
     return best->ms;
   };
