@@ -26,6 +26,9 @@ class SectionWaitFinder {
     std::sort(calls_.begin(), calls_.end(), [&](const Call& a, const Call& b) {
       return std::tie(events_[a.wait].ts_ns, a.wait) < std::tie(events_[b.wait].ts_ns, b.wait);
     });
+    kernels_.reserve(launches_.size() + 1);
+    for (const analysis::Launch& launch : launches_)
+      kernels_.push_back(kernels_.back() + (launch.kernel ? 1 : 0));
   }
 
   std::vector<analysis::Change> Run(const IntervalSet<std::int64_t>& stretches) {
@@ -66,17 +69,20 @@ class SectionWaitFinder {
 
   // The first moment behind the begin of the last call before `ns` that launches a kernel.
   std::int64_t AfterLastKernel(std::int64_t ns) const {
-    const auto before = Launched(trace::kAbsent, ns);
-    for (std::size_t i = before.size(); i-- > 0;)
-      if (before[i].kernel) return before[i].call_ns + 1;
-    return trace::kAbsent;
+    const std::size_t count = kernels_[Before(ns)];
+    if (count == 0) return trace::kAbsent;
+    const auto past = std::ranges::lower_bound(kernels_, count);
+    return launches_[static_cast<std::size_t>(past - kernels_.begin()) - 1].call_ns + 1;
   }
 
+  // How many launches are called before `ns`.
+  std::size_t Before(std::int64_t ns) const {
+    const auto at = std::ranges::lower_bound(launches_, ns, {}, &analysis::Launch::call_ns);
+    return static_cast<std::size_t>(at - launches_.begin());
+  }
   std::span<const analysis::Launch> Launched(std::int64_t from, std::int64_t to) const {
-    const auto at = [&](std::int64_t ns) {
-      return std::ranges::lower_bound(launches_, ns, {}, &analysis::Launch::call_ns);
-    };
-    return {at(from), at(to)};
+    const std::size_t first = Before(from);
+    return launches_.subspan(first, std::max(first, Before(to)) - first);
   }
 
   bool IsCopy(EventIndex gpu, CopyDirection direction) const {
@@ -98,8 +104,8 @@ class SectionWaitFinder {
     for (EventIndex up = e_.trace.tree().parent(call); up != trace::kNoEvent;
          up = e_.trace.tree().parent(up)) {
       const trace::Event& event = events_[up];
-      const auto inside = Launched(event.ts_ns, event.end_ns());
-      if (event.ts_ns < from || std::ranges::any_of(inside, &analysis::Launch::kernel)) break;
+      const bool kernel = kernels_[Before(event.end_ns())] > kernels_[Before(event.ts_ns)];
+      if (event.ts_ns < from || kernel) break;
       outer = up;
     }
     return outer;
@@ -115,7 +121,8 @@ class SectionWaitFinder {
   const HostEvidence& e_;
   const trace::EventStore& events_;
   const std::span<const analysis::Launch> launches_;
-  std::vector<Call> calls_;  // that wait, by begin
+  std::vector<Call> calls_;                 // that wait, by begin
+  std::vector<std::size_t> kernels_ = {0};  // among so many first launches
   analysis::RemoveWaits waits_;
   analysis::RemoveGpu copies_;
   IntervalSet<std::int64_t> host_;
