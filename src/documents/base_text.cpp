@@ -415,8 +415,8 @@ std::string BaseSentence(const findings::Analysis& analysis) {
     if (!sentence.empty()) text += " " + sentence;
   };
   add(BoundSentence(analysis));
-  if (TellsUnrecorded(analysis)) add(WithoutRecording(analysis));
   add(LeftOut(analysis));
+  if (TellsUnrecorded(analysis)) add(WithoutRecording(analysis));
   if (analysis.frames->frames.base.part_of_pass) add(Say(phrases::base::kPartOfPass));
   const std::string saved_from = SavingBaseText(analysis);
   if (wall.known && base.Percent(wall.profiler_ms) >= kPartToldPercent) {

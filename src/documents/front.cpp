@@ -118,7 +118,7 @@ Front FrontOf(const findings::Analysis& analysis, const TextEdits& edits) {
   Front front;
   front.title = Say(phrases::front::kTitle,
                     {{"model", ModelName(analysis)}, {"gpu", PlatformName(analysis)}});
-  front.workload = CellOfText(findings::WorkloadLine(analysis.workload));
+  front.workload = CellOfText(findings::WorkloadLine(analysis.workload, true));
   front.summary = SummarySentences(analysis);
   if (!analysis.cpu && !analysis.totals.has_gpu_work) return front;
   front.parts_of = Say(phrases::front::kPartsOf,
@@ -149,8 +149,10 @@ bool IsFirst(const FixRow& row) {
 std::string SavesOnTop(const FixRow& row, std::string_view alone) {
   if (row.until.empty())
     return Say(phrases::front::kSavesOnTop, {{"after", row.after}, {"alone", alone}});
+  if (row.alone == kSlower)
+    return Say(phrases::front::kCostsAlone, {{"place", row.until}, {"after", row.after}});
   return Say(phrases::front::kSavesOnce,
-             {{"slower", row.alone == kSlower}, {"place", row.until}, {"after", row.after}});
+             {{"alone", alone}, {"place", row.until}, {"after", row.after}});
 }
 
 }  // namespace

@@ -154,8 +154,8 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
   // Told of a small part, too: what is named beside it is not all of the host's work.
   if (nothing) {
     text += fmt::format(
-        ". For {} of it no host event is recorded (Python or C without stacks, a sleep, or another "
-        "process)",
+        ". No host event is recorded for {} of this (Python or C code without stacks, a sleep, or "
+        "another process)",
         EachMs(analysis, NothingMs(analysis, cause)));
   }
   if (cause.after_copy_back || cause.before_copy_in) {
@@ -201,19 +201,17 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
                           EachMs(analysis, std::min(place.idle_ms, idle)));
   }
   std::string text =
-      fmt::format("{} syncs drain the GPU queue. The GPU is then idle for {} {}",
+      fmt::format("{} syncs drain the GPU queue and leave the GPU idle for {} {}",
                   EachCalls(analysis, cause.count), EachMs(analysis, idle), UnitPhrase(analysis));
   if (cause.small_kernels && cause.behind_ms < idle) {
     text += fmt::format(
-        ": for {} directly after the syncs, for the rest between the few small kernels that follow "
-        "each one",
+        ": {} directly after the syncs, the rest between the few small kernels that follow each",
         EachMs(analysis, cause.behind_ms));
   }
   if (cause.gpu_ms > 0) {
-    text += fmt::format(
-        ". Kernels that only compute the values that the host waits for take another {} of GPU "
-        "time",
-        EachMs(analysis, cause.gpu_ms));
+    text +=
+        fmt::format(". Another {} of GPU time goes to kernels whose results only the host reads",
+                    EachMs(analysis, cause.gpu_ms));
   }
   if (cause.rounds > 0) {
     text += fmt::format(". Most of the syncs are in one loop of {} rounds, with about {} each",
@@ -229,19 +227,17 @@ std::string WaitsInsight(const findings::Analysis& analysis, const HostCause& ca
   return text + ". The longest idle time follows " + places + ".";
 }
 
-// "in `encode_prompt`: 1234 launches, median 29.9 µs apart, for kernels of median 6.73 µs"; of
-// several places, each with its launches in brackets.
+// "in `encode_prompt` (1234 launches, one every 29.9 µs; median kernel 6.73 µs)"
 std::string PhasesText(const findings::Analysis& analysis, const HostCause& cause) {
   std::string text;
-  const bool one = cause.places.size() == 1;
   for (std::size_t i = 0; i < std::min(kPlacesTold, cause.places.size()); ++i) {
     const HostPlace& place = cause.places[i];
     const double idle_ms = std::min(place.idle_ms, IdleMs(analysis, cause));
     const bool all = idle_ms >= kNearlyAll * IdleMs(analysis, cause) || idle_ms <= 0.001;
-    text += fmt::format("{}{}in {}{}{} launches, median {} µs apart, for kernels of median {} µs{}",
+    text += fmt::format("{}{}in {} ({} launches, one every {} µs; median kernel {} µs)",
                         i == 0 ? "" : ", ", all ? "" : EachMs(analysis, idle_ms) + " of it ",
-                        PlaceName(place.name), one ? ": " : " (", EachCalls(analysis, place.count),
-                        ThreeDigits(place.launch_us), ThreeDigits(place.kernel_us), one ? "" : ")");
+                        PlaceName(place.name), EachCalls(analysis, place.count),
+                        ThreeDigits(place.launch_us), ThreeDigits(place.kernel_us));
   }
   return text;
 }
@@ -334,7 +330,7 @@ std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& c
   }
   if (!phases.empty()) {
     return fmt::format("Late launches leave the GPU idle for {}{} {}.", idle,
-                       phases.starts_with("in ") ? "" : ",", phases);
+                       phases.starts_with("in ") ? "" : ":", phases);
   }
   if (cause.ramp) {
     return fmt::format(
@@ -509,8 +505,8 @@ std::string HostInsight(const findings::Analysis& analysis, const findings::Find
     case HostCauseKind::kReplayGap: return ReplayInsight(analysis, cause);
     case HostCauseKind::kOptimizer:
       return fmt::format(
-          "Gradients are cleared and weights updated one by one: {}. The host falls behind here "
-          "and stays behind for the next work.",
+          "Gradients are cleared and weights updated one by one: {}. The host falls behind the GPU "
+          "in these calls, and the work after them starts late.",
           PhasesText(analysis, cause));
     case HostCauseKind::kFirstCalls: return FirstCallsInsight(analysis, finding);
     case HostCauseKind::kStop:

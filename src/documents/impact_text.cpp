@@ -75,16 +75,26 @@ bool AddsLaunches(const findings::Analysis& analysis, const findings::Finding& f
          ShowsLater(finding) && wall.host_floor_ms > wall.gpu_floor_ms;
 }
 
+std::string AloneText(const findings::Analysis& analysis, const findings::Finding& finding) {
+  constexpr double kAlmostNothing = 0.5;  // percent of the base
+  const findings::Range& alone = findings::BestWall(finding)->ms;
+  if (ShowsLater(finding) && analysis.base.Percent(alone.high) < kAlmostNothing)
+    return "almost nothing";
+  return EachRange(analysis, alone);
+}
+
 std::string LaterText(const findings::Analysis& analysis, const findings::Finding& finding) {
   if (finding.shows_after.empty()) {
     return Say(phrases::impact::kLater,
                {{"host", HostHidesGpu(analysis)},
                 {"saving", EachMs(analysis, finding.OwnSavingsMs().high)}});
   }
+  const std::string saving = AfterText(analysis, *findings::BestWall(finding));
+  const std::string place = PlaceOf(analysis, finding.shows_after);
+  if (AddsLaunches(analysis, finding))
+    return Say(phrases::impact::kCostsAlone, {{"saving", saving}, {"place", place}});
   return Say(phrases::impact::kAfter,
-             {{"slower", AddsLaunches(analysis, finding)},
-              {"saving", AfterText(analysis, *findings::BestWall(finding))},
-              {"place", PlaceOf(analysis, finding.shows_after)}});
+             {{"alone", AloneText(analysis, finding)}, {"saving", saving}, {"place", place}});
 }
 
 bool LeavesNothing(const findings::Analysis& analysis, const findings::Finding& finding) {

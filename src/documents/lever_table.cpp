@@ -124,7 +124,8 @@ std::optional<FixRow> LeverRows::Joint(const findings::Finding& finding) const {
 FixRow LeverRows::Instead(const findings::Finding& of, const findings::Finding& finding) const {
   FixRow row = Row(finding);
   row.number = kAbsentText;
-  row.after = fmt::format("an alternative to priority {}, almost nothing after it", of.global_rank);
+  row.after =
+      fmt::format("an alternative to priority {}, almost nothing on top of it", of.global_rank);
   row.until.clear();
   return row;
 }
@@ -137,9 +138,8 @@ FixRow LeverRows::Row(const findings::Finding& finding) const {
     row.alone = OnceCell(finding);
     row.costs = IsPaidOnce(finding);
   } else if (best != nullptr) {
-    row.alone = ShowsLater(finding)
-                    ? "almost nothing"
-                    : EachRange(analysis_, findings::BestWall(finding)->ms) + WhyWide(finding);
+    row.alone = AloneText(analysis_, finding);
+    if (!ShowsLater(finding)) row.alone += WhyWide(finding);
     row.after = AfterText(analysis_, *best);
     row.alike = !ShowsLater(finding) && AreAlike(best->ms, findings::AfterOthers(*best));
     if (!finding.shows_after.empty()) row.until = PlaceOf(analysis_, finding.shows_after);

@@ -139,8 +139,8 @@ class Cards {
     const auto first = std::find(actions_.begin(), actions_.end(), ActionHead(text.action));
     const auto before = static_cast<std::size_t>(first - actions_.begin());
     if (before >= at) return text.action;
-    return fmt::format("As for priority {}: {}", analysis_.findings[before].global_rank,
-                       text.action);
+    return fmt::format("As for priority {}: {}.", analysis_.findings[before].global_rank,
+                       ActionHead(text.action));
   }
 
   // Nobody reads thousands of rows, and the tables have them all.
@@ -220,15 +220,10 @@ std::string Summary(const ReportSources& sources) {
                 ? " " + NothingText(analysis)
                 : fmt::format(" Priority 1: {}.",
                               TextOf(analysis, analysis.findings[0], sources.edits).title);
-    const std::string window = Ms(totals.window_ms);
     text += fmt::format(
-        " The table below covers the GPU window of {}, from the first to the last GPU "
-        "operation{}.\n\n",
-        window,
-        window == Ms(analysis.base.unit_ms())
-            ? ""
-            : fmt::format(", not {} {}", analysis.base.count > 1 ? "one" : "the",
-                          analysis.base.unit));
+        " The table below covers the whole recording, {} from the first to the last GPU "
+        "operation.\n\n",
+        Ms(totals.window_ms));
   }
   MarkdownTable table({"Metric", "Value"});
   table.Row({"Total Time", totals.has_gpu_work ? Ms(totals.window_ms) : std::string(kAbsentText)});
@@ -258,7 +253,7 @@ double ComputingMs(const findings::Analysis& analysis, const findings::CategoryP
 std::string TopOps(const findings::Analysis& analysis) {
   std::string text = "### Top Operations\n\n";
   if (!analysis.priorities.empty())
-    text += "Ranked by what findings of the category save, then by GPU time.\n\n";
+    text += "Sorted by what the category's recommendations save, then by GPU time.\n\n";
   text += "<!-- impact-begin kind=top_ops -->\n";
   text +=
       "| Rank | Category | Time (ms) | % of Compute Time | Ops |\n| --- | --- | --- | --- | --- "

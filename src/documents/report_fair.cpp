@@ -226,8 +226,7 @@ std::vector<std::string> Fair::NothingRow() const {
     if (!LeavesNothing(analysis_, finding) || ToldForItsSize(finding)) continue;
     ranks.push_back(fmt::format("{}", finding.global_rank));
     titles.push_back(WordsOf(finding).title);
-    alone.push_back(ShowsLater(finding) ? "almost nothing"
-                                        : EachRange(analysis_, findings::BestWall(finding)->ms));
+    alone.push_back(AloneText(analysis_, finding));
   }
   if (ranks.size() < 2) return {};  // by itself it has its own, with its way out
   return {fmt::format("{}", fmt::join(ranks, ", ")), fmt::format("{}", fmt::join(titles, "; ")),
@@ -250,10 +249,9 @@ std::string Fair::Further() const {
     const FindingText words = WordsOf(finding);
     more.Row({fmt::format("{}", finding.global_rank), words.title,
               TakesPathB(finding) ? words.path_b : words.path_a,
-              best == nullptr       ? BoundCell(finding)
-              : finding.one_off     ? OnceCell(finding)
-              : ShowsLater(finding) ? "almost nothing"
-                                    : EachRange(analysis_, best->ms),
+              best == nullptr   ? BoundCell(finding)
+              : finding.one_off ? OnceCell(finding)
+                                : AloneText(analysis_, finding),
               best == nullptr || finding.one_off  ? std::string(kAbsentText)
               : LeavesNothing(analysis_, finding) ? "almost nothing"
                                                   : AfterRange(analysis_, *best)});

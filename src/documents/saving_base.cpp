@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/number_text.h"
+#include "base/text.h"
 #include "documents/base_text.h"
 #include "documents/markdown_text.h"
 #include "findings/one/wall_classes.h"
@@ -89,7 +90,10 @@ std::string SavingBaseText(const findings::Analysis& analysis) {
   return of.low == of.high ? middle : fmt::format("about {} ({})", middle, EachRange(analysis, of));
 }
 
-std::string ShareBase(const findings::Analysis& analysis) {
+namespace {
+
+// What shares of savings are of, in full.
+std::string FullBase(const findings::Analysis& analysis) {
   const std::string base = OfSavingBase(analysis);
   if (IsShareKnown(analysis) && analysis.wall.of_unrecorded) {
     return Say(phrases::base::kEstimatedBase,
@@ -97,6 +101,16 @@ std::string ShareBase(const findings::Analysis& analysis) {
   }
   return base.empty() ? Say(phrases::base::kOfUnit, {{"unit", analysis.base.unit}}) : base;
 }
+
+// The same beside each saving: where it is not the recorded unit, its length, which the first
+// paragraph says in full.
+std::string ShareBase(const findings::Analysis& analysis) {
+  if (OfSavingBase(analysis).empty())
+    return Say(phrases::base::kOfUnit, {{"unit", analysis.base.unit}});
+  return Say(phrases::base::kOfLength, {{"length", EachMs(analysis, ShareBaseMs(analysis))}});
+}
+
+}  // namespace
 
 std::string SavingShare(const findings::Analysis& analysis, double ms) {
   return ShareOf(analysis, ms) + " " + ShareBase(analysis);
@@ -128,30 +142,31 @@ std::string Expected(const findings::Analysis& analysis, const findings::Range& 
 namespace {
 
 // "3.04 ms of the recorded 4.43 ms step": where savings are of an estimated unit and this end is
-// longer than it, what that end is of; else empty.
-std::string OfRecorded(const findings::Analysis& analysis, double high_ms) {
+// longer than it, what that end is of; else empty. In full it names the unit.
+std::string OfRecorded(const findings::Analysis& analysis, double high_ms, bool full) {
   const bool beyond =
       IsShareKnown(analysis) && analysis.wall.of_unrecorded && high_ms > ShareBaseMs(analysis);
   if (!beyond) return "";
-  return Say(phrases::base::kRecordedBase, {{"step", analysis.base.unit != "recording"},
-                                            {"length", EachMs(analysis, analysis.base.total_ms)},
-                                            {"unit", analysis.base.unit}});
+  const bool step = analysis.base.unit != "recording";
+  return Say(phrases::base::kRecordedBase,
+             {{"step", step},
+              {"length", EachMs(analysis, analysis.base.total_ms)},
+              {"unit", full || !step ? analysis.base.unit : std::string()}});
 }
 
 }  // namespace
 
 std::string SavingText(const findings::Analysis& analysis, const findings::Range& ms,
-                       const std::string& range, bool low_end, bool end_shares) {
+                       const std::string& range, bool low_end, bool total) {
   const std::string expected = Expected(analysis, ms);
-  const std::string recorded = OfRecorded(analysis, ms.high);
-  const std::string base = ShareBase(analysis);
+  const std::string recorded = OfRecorded(analysis, ms.high, total);
+  const std::string base = total ? FullBase(analysis) : ShareBase(analysis);
   if (!expected.empty()) {
     std::string text =
-        fmt::format("{} ({}{}{}), {} {}", expected, range, recorded.empty() ? "" : " ", recorded,
+        fmt::format("{} ({}{}{}; {} {}", expected, range, recorded.empty() ? "" : " ", recorded,
                     ShareOf(analysis, ms.mid), base);
-    if (end_shares && recorded.empty())
-      text += fmt::format(" ({})", ShareOfRange(analysis, ms, low_end));
-    return text;
+    if (total && recorded.empty()) text += ", " + ShareOfRange(analysis, ms, low_end);
+    return text + ")";
   }
   // Longer than the estimated unit: of the recorded one, which is what this end is of.
   if (!recorded.empty()) {
@@ -244,12 +259,22 @@ std::string TogetherShare(const findings::Analysis& analysis) {
 
 namespace {
 
-// "2" of communication whose part that can go nobody knows from one rank.
-std::string RanksOfBounds(const findings::Analysis& analysis) {
-  std::string ranks;
+// Of communication that has a bound and no saving: nobody knows from one rank which part can go.
+std::string ExposedOutsideTotal(const findings::Analysis& analysis) {
+  const bool bounds = std::ranges::any_of(analysis.findings, [](const findings::Finding& finding) {
+    return finding.bound_ms && findings::BestWall(finding) == nullptr;
+  });
+  const double ms = static_cast<double>(analysis.base.balance.exposed_comm_ns) / 1e6;
+  return bounds && ms > 0 ? EachMs(analysis, ms) : std::string();
+}
+
+// The findings that lower precision, by their numbers.
+std::vector<std::string> RanksOfInexact(const findings::Analysis& analysis) {
+  std::vector<std::string> ranks;
   for (const findings::Finding& finding : analysis.findings) {
-    if (finding.bound_ms && findings::BestWall(finding) == nullptr)
-      ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", finding.global_rank);
+    const bool inexact = finding.rule && findings::Info(*finding.rule).inexact;
+    if (inexact && findings::BestWall(finding) != nullptr)
+      ranks.push_back(fmt::format("{}", finding.global_rank));
   }
   return ranks;
 }
@@ -258,15 +283,18 @@ std::string RanksOfBounds(const findings::Analysis& analysis) {
 
 std::string TogetherSentence(const findings::Analysis& analysis) {
   constexpr double kRounded = 1.02;
-  const std::string bounds = RanksOfBounds(analysis);
+  const std::vector<std::string> lossy = RanksOfInexact(analysis);
   const std::string text =
       Say(phrases::base::kTogether, {{"saving", TogetherText(analysis)},
-                                     {"exact", ExactTogetherText(analysis)},
-                                     {"several", bounds.find(',') != std::string::npos},
-                                     {"bounds", bounds}});
+                                     {"exact", lossy.empty() ? "" : ExactTogetherText(analysis)},
+                                     {"several", lossy.size() > 1},
+                                     {"lossy", Enumerated(lossy)},
+                                     {"exposed", ExposedOutsideTotal(analysis)}});
   const auto rows = findings::TogetherOf(std::span<const findings::Finding>(analysis.findings));
-  const bool more = rows && rows->high > kRounded * TogetherMs(analysis).high;
-  return more ? text + " " + Say(phrases::base::kRowsAddUpToMore) : text;
+  const findings::Range total = TogetherMs(analysis);
+  if (!rows || rows->high <= kRounded * total.high) return text;
+  const bool ends = rows->low <= kRounded * total.low;
+  return text + " " + Say(phrases::base::kRowsAddUpToMore, {{"ends", ends}});
 }
 
 }  // namespace jarvis::documents

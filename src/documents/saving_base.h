@@ -23,8 +23,6 @@ std::string SavingBaseText(const findings::Analysis& analysis);
 std::string SavingShare(const findings::Analysis& analysis, double ms);
 // "of the step without profiler overhead"; empty where that is what times are shares of.
 std::string OfSavingBase(const findings::Analysis& analysis);
-// What shares of savings are of: "of the step", "of the estimated 1.50 ms step".
-std::string ShareBase(const findings::Analysis& analysis);
 
 // What a way out saves once those ranked before it are done (findings::AfterOthers), as text ("32.1
 // to 62.6 ms").
@@ -34,11 +32,12 @@ std::string LikelyAfter(const findings::Analysis& analysis, const findings::Wall
 // "about 110 ms", of a range whose ends are far apart; else empty.
 std::string Expected(const findings::Analysis& analysis, const findings::Range& ms);
 // "about 110 ms (90.0 to 160 ms), 11.0% of the step", or "90.0 to 110 ms (9.0% to 11.0% of the
-// step)", `range` being the text of `ms` and `low_end` whether it has one. An end that is longer
-// than an estimated unit says that it is of the recorded one. `end_shares`: the first form has the
-// shares of its ends as well.
+// step)", `range` being the text of `ms` and `low_end` whether it has one; where the base is not
+// the recorded unit, "of 133.9 ms". An end that is longer than an estimated unit says that it is of
+// the recorded one. `total`: with the base in full, and in the first form with the shares of the
+// ends.
 std::string SavingText(const findings::Analysis& analysis, const findings::Range& ms,
-                       const std::string& range, bool low_end, bool end_shares);
+                       const std::string& range, bool low_end, bool total);
 
 // What a finding saves so, with its share.
 std::string AfterText(const findings::Analysis& analysis, const findings::WallSaving& saving);

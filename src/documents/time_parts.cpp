@@ -53,17 +53,17 @@ constexpr std::array<WordsOfLine, ledger::kWorkKinds> kWorkWords = {{
 
 // By IdleCause, without "GPU idle: ".
 constexpr std::array<WordsOfLine, ledger::kIdleCauses> kIdleWords = {{
-    {"host inside an op", "ops"},
+    {"host executing an op", "ops"},
     {"host launching a GPU graph", "ops"},
-    {"host outside any op", "ops"},
+    {"host between ops", "ops"},
     {"host in Python", "host"},
-    {"host in code that was not recorded", "host"},
+    {"host activity not recorded", "host"},
     {"waiting for input data", "host"},
     {"driver allocator (cudaMalloc, cudaFree)", "first"},
     {"one-time initialization", "first"},
     {"host stalled in a call (cause not recorded)", "host"},
     {"host returning from a sync", "wait"},
-    {"launched, not started yet", "wait"},
+    {"launch latency", "wait"},
     {"gaps between queued kernels", "wait"},
     {"after the last GPU work", "edge"},
     {"cause unknown (launch not recorded)", "edge"},

@@ -13,7 +13,7 @@ namespace jarvis::documents {
 
 // One line of the wall book, or the sum of those too small to be shown. Together they are the base.
 struct TimePart {
-  std::string name;             // "GPU: GEMMs", "GPU idle: host inside an op"
+  std::string name;             // "GPU: GEMMs", "GPU idle: host executing an op"
   std::string_view look;        // how the page colours it: "compute", "comm", "ops"
   double ms = 0;                // of all units of the base
   std::vector<int> fixes = {};  // global ranks of the findings that are about it
@@ -21,7 +21,7 @@ struct TimePart {
   bool hidden = false;          // GPU work of a unit whose pace the host sets
 };
 
-// "GPU: GEMMs", "GPU idle: host inside an op": what lines of the wall book are called in texts.
+// "GPU: GEMMs", "GPU idle: host executing an op": what lines of the wall book are called in texts.
 std::string LineWords(ledger::WorkKind kind);
 std::string_view LineName(ledger::WorkKind kind);  // "GEMMs"
 std::string LineWords(ledger::IdleCause cause);

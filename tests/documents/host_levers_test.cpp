@@ -36,12 +36,14 @@ std::string CaptureText(const TraceText& text) {
 enum class Inside { kNothing, kReadBack, kUpload, kReadBackBehind };
 
 // A step of 80 kernels of 5 us, launched every 50 us.
-TraceText LateLaunches(Inside inside) {
+TraceText LateLaunches(Inside inside, bool marked = true) {
   TraceText text;
-  text.Annotation("ProfilerStep#3", 0, 4300);
+  if (marked) text.Annotation("ProfilerStep#3", 0, 4300);
+  if (!marked) text.Annotation("busy", 4200, 10);  // no pass by what is launched
   for (int i = 0; i < 80; ++i) {
     const double at = 10 + 50.0 * i;
-    text.OpWithKernel("aten::relu", at, 25, "k", at + 30, 5, i + 1);
+    text.OpWithKernel(marked ? "aten::relu" : fmt::format("aten::op{}", i % 7 * i), at, 25,
+                      marked ? "k" : fmt::format("k{}", i % 7 * i), at + 30, 5, i + 1);
   }
   const double at = inside == Inside::kReadBackBehind ? 4050 : 1036;
   if (inside == Inside::kReadBack || inside == Inside::kReadBackBehind) {
@@ -70,8 +72,14 @@ TEST_CASE("what a graph of the step would meet is told beside it") {
   REQUIRE(before != facts.end());
   CHECK(std::get<std::string>(before->value) == "take `aten::item` out of the step, then ");
   const std::string upload = CaptureText(LateLaunches(Inside::kUpload));
-  CHECK(upload.find("`aten::copy_` copies from the host inside the step") != std::string::npos);
+  CHECK(upload.find("`aten::copy_` copies from the host inside it") != std::string::npos);
   CHECK(CaptureText(LateLaunches(Inside::kNothing)).find("captured as it is") != std::string::npos);
+  // Without steps an obstacle is told all the same, but nothing says that there is none.
+  const std::string part = CaptureText(LateLaunches(Inside::kUpload, false));
+  CHECK(part.find("`aten::copy_` copies from the host inside it") != std::string::npos);
+  const std::string clean = CaptureText(LateLaunches(Inside::kNothing, false));
+  CHECK_FALSE(clean.empty());
+  CHECK(clean.find("captured as it is") == std::string::npos);
   // Results are read once the graph is done.
   CHECK(CaptureText(LateLaunches(Inside::kReadBackBehind)).find("captured as it is") !=
         std::string::npos);

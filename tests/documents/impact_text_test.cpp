@@ -36,7 +36,7 @@ struct Impacted {
 
 TEST_CASE("each share stands for the figure in its place") {
   const Impacted one;
-  CHECK(one.Impact() == "Saves about 6.00 ms (4.00 to 9.00 ms), 6.0% of the recording.");
+  CHECK(one.Impact() == "Saves about 6.00 ms (4.00 to 9.00 ms; 6.0% of the recording).");
 }
 
 TEST_CASE("where ends have bases of their own, the share is of the middle alone") {
@@ -44,36 +44,33 @@ TEST_CASE("where ends have bases of their own, the share is of the middle alone"
   one.analysis.wall.of_unrecorded = true;
   one.analysis.wall.wall_ms = 30;
   one.analysis.wall.unrecorded_ms = findings::Range{10, 30, 90};
-  CHECK(one.Impact() ==
-        "Saves about 6.00 ms (4.00 to 9.00 ms), 20.0% of the estimated 30.0 ms recording.");
+  CHECK(one.Impact() == "Saves about 6.00 ms (4.00 to 9.00 ms; 20.0% of 30.0 ms).");
   // The middle is near an end and is not told.
   one.Saves({8, 8.1, 9}, 8.1);
-  CHECK(one.Impact() ==
-        "Saves 8.00 to 9.00 ms (26.7% to 30.0% of the estimated 30.0 ms recording).");
+  CHECK(one.Impact() == "Saves 8.00 to 9.00 ms (26.7% to 30.0% of 30.0 ms).");
   // An end longer than the estimated recording is of the recorded one, and says so.
   one.finding.time_ms = 70;
   one.Saves({4, 20, 60}, 20);
   CHECK(one.Impact() ==
-        "Saves about 20.0 ms (up to 60.0 ms of the 100.0 ms recording), 66.7% of the estimated "
-        "30.0 ms recording.");
+        "Saves about 20.0 ms (up to 60.0 ms of the 100.0 ms recording; 66.7% of 30.0 ms).");
   one.analysis.base.unit = "step";
   one.Saves({0, 59, 60}, 59);
-  CHECK(one.Impact() == "Saves up to 60.0 ms (60.0% of the recorded 100.0 ms step).");
+  CHECK(one.Impact() == "Saves up to 60.0 ms (60.0% of the recorded 100.0 ms).");
 }
 
 TEST_CASE("what stands before a finding is named where it takes from its saving") {
   Impacted one;
   one.finding.global_rank = 2;
   one.Saves({4, 6, 9}, 6);  // nothing
-  CHECK(one.Impact().find(" after ") == std::string::npos);
+  CHECK(one.Impact().find(" on top of ") == std::string::npos);
   one.Saves({4, 6, 9}, 3);
-  CHECK(one.Impact().ends_with(", after priority 1."));
+  CHECK(one.Impact().ends_with(" on top of priority 1."));
   one.finding.global_rank = 3;
-  CHECK(one.Impact().ends_with(", after priorities 1 and 2."));
+  CHECK(one.Impact().ends_with(" on top of priorities 1 and 2."));
   one.finding.global_rank = 5;
-  CHECK(one.Impact().ends_with(", after priorities 1 to 4."));
+  CHECK(one.Impact().ends_with(" on top of priorities 1 to 4."));
   one.Saves({4, 6, 9}, 0);
-  CHECK(one.Impact() == "Saves almost nothing after priorities 1 to 4.");
+  CHECK(one.Impact() == "Saves almost nothing on top of priorities 1 to 4.");
 }
 
 TEST_CASE("a saving larger than the time beside it says why") {
@@ -83,7 +80,7 @@ TEST_CASE("a saving larger than the time beside it says why") {
   CHECK(BeyondText(one.analysis, one.finding).empty());
   one.Saves({4, 10, 15}, 10);
   CHECK(BeyondText(one.analysis, one.finding).find("it includes host time") != std::string::npos);
-  CHECK(one.Impact().find("of the recording. The upper end of the saving exceeds") !=
+  CHECK(one.Impact().find("of the recording). The upper end of the saving exceeds") !=
         std::string::npos);
   one.Saves({11, 12, 13}, 12);  // all of it is longer
   CHECK(BeyondText(one.analysis, one.finding).starts_with("The saving exceeds"));

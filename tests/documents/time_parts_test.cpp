@@ -68,11 +68,10 @@ TEST_CASE("the parts of a step add up to it, small ones too") {
 
 TEST_CASE("GPU work that nothing bounds is said, with what to record") {
   BookedStep step;
-  CHECK(
-      UnassessedSentence(step.analysis) ==
-      "50.0% of the step has neither a recommendation nor a roofline: GEMMs (50.0 ms). Reason: no "
-      "performance model covers the "
-      "ops that launch these kernels.");
+  CHECK(UnassessedSentence(step.analysis) ==
+        "50.0% of the step could not be assessed: GEMMs (50.0 ms). Reason: no "
+        "performance model covers the "
+        "ops that launch these kernels.");
   CHECK(WallTimeTable(step.analysis).find("not assessed") != std::string::npos);
   step.analysis.quality.emplace_back().code = "no_shapes";
   CHECK(UnassessedSentence(step.analysis).find("`record_shapes=True`") != std::string::npos);
@@ -96,7 +95,7 @@ TEST_CASE("faster GPU work saves nothing while the host sets the pace") {
     return std::string("no such part");
   };
   CHECK(fixes_of("GPU: casts and quantization") == "little gain: the GPU waits for the host");
-  CHECK(fixes_of("GPU idle: host inside an op").empty());
+  CHECK(fixes_of("GPU idle: host executing an op").empty());
   step.Judge({});
   CHECK(UnassessedSentence(step.analysis).empty());
   // Where the host's work and the GPU's lie one behind the other, it saves what the host leaves.

@@ -159,7 +159,7 @@ TEST_CASE("calls that take many times the shortest wait for others; calls of one
   };
   const std::string waits = told([](int i) { return i == 7 ? 90.5 : 500.5 + 20 * i; });
   // A tenth of the forty calls takes no longer; the one of 90 us says little.
-  CHECK(waits.find("time above 560 µs is probably more data or waiting") != std::string::npos);
+  CHECK(waits.find("time above 560 µs is more data or waiting") != std::string::npos);
   CHECK(first == Advice::kBalanceExchange);
   const std::string alike = told([](int i) { return 100.5 + i % 3; });
   CHECK(alike.find("is probably") == std::string::npos);
@@ -171,7 +171,7 @@ TEST_CASE("calls that take many times the shortest wait for others; calls of one
   CHECK(halves.find("is probably") == std::string::npos);
   // One kernel that sends as much each time takes three times its shortest on the mean.
   const std::string mean = told([](int i) { return i == 7 ? 150.5 : 250.5 + 10 * i; });
-  CHECK(mean.find("is probably more data or waiting") != std::string::npos);
+  CHECK(mean.find("is more data or waiting") != std::string::npos);
 }
 
 TEST_CASE("each matter has one code, and hard ones come first") {
@@ -350,8 +350,8 @@ TEST_CASE("what of the workload is not recorded is told, and what is there is no
     return q == nullptr ? std::string() : q->text;
   };
   CHECK(absent(Analyze(Passes(1))) ==
-        "Not recorded: input preparation and reading results back (no copies between "
-        "host and device); a second step, to show the variation.");
+        "Not recorded: input preparation and the read-back of results (no copies between "
+        "host and device). Only one step is recorded.");
   const auto copies = [](int back) {
     return [back](TraceText* text) {
       Copy(text, "Memcpy HtoD (Pageable -> Device)", 80, 4096, 70);
@@ -361,7 +361,7 @@ TEST_CASE("what of the workload is not recorded is told, and what is there is no
   CHECK(absent(Analyze(Passes(3, copies(4000)))).empty());
   // A flag that the program asks for is no result.
   CHECK(absent(Analyze(Passes(3, copies(1)))) ==
-        "Not recorded: reading results back (only scalars are copied to the host).");
+        "Not recorded: the read-back of results (only scalars are copied to the host).");
   const Analyzed backward = Analyze(Passes(3, [&](TraceText* text) {
     copies(4000)(text);
     text->Op("autograd::engine::evaluate_function: ReluBackward0", 8000, 40);

@@ -77,9 +77,9 @@ std::optional<std::string> EqualCallsText(const session::LoadedTrace& trace) {
     // How many tokens an expert's rank is sent differs from call to call.
     const bool differ = !most->bytes && most->family == analysis::CommFamily::kExchange;
     return fmt::format(
-        "{} {}calls of {} take {} to {}, median {}: time above {} is probably {}waiting for other "
-        "ranks [inferred]{}",
-        most->calls, differ ? "" : "equal ", analysis::CommFamilyName(most->family),
+        "{} calls of {}{} take {} to {}, median {}: time above {} is {}waiting for other ranks "
+        "[inferred]{}",
+        most->calls, analysis::CommFamilyName(most->family), differ ? "" : " of one size",
         Micros(most->shortest_ns), Micros(most->longest_ns), Micros(most->median_ns),
         Micros(most->transfer_ns), differ ? "more data or " : "",
         differ ? ", which one rank does not tell apart: sizes are not recorded."
@@ -91,14 +91,12 @@ std::optional<std::string> EqualCallsText(const session::LoadedTrace& trace) {
       most->bus_gb_s ? fmt::format(" ({} GB/s on the bus)", ThreeDigits(*most->bus_gb_s)) : "";
   const std::string outstanding =
       static_cast<double>(most->longest_ns) > kOutstands * median
-          ? fmt::format(
-                "; one call of {} stands out and probably waited for another rank "
-                "[inferred]",
-                Micros(most->longest_ns))
+          ? fmt::format(" One call of {} stands out: it waited for another rank [inferred].",
+                        Micros(most->longest_ns))
           : "";
   return fmt::format(
-      "{} equal calls of {} take almost the same time (at least {}, median {}), so this is "
-      "transfer{}, not waiting{}.",
+      "{} calls of {} of one size take nearly the same time (shortest {}, median {}), so this is "
+      "transfer{}, not waiting.{}",
       most->calls, analysis::CommFamilyName(most->family), Micros(most->shortest_ns),
       Micros(most->median_ns), rate, outstanding);
 }

@@ -54,13 +54,13 @@ std::string_view CureOf(const Obstacle& wait) {
 class CaptureReader {
  public:
   CaptureReader(const session::LoadedTrace& trace, const analysis::HostSummary& host,
-                const session::TraceFrames& frames, const TimeScope& scope)
+                const session::TraceFrames& frames, const IntervalSet<std::int64_t>& captured)
       : trace_(trace),
         events_(trace.events()),
         tree_(trace.tree()),
         host_(host),
         units_(frames.frames.base.host_each()) {
-    for (const Interval<std::int64_t>& step : scope.spans())
+    for (const Interval<std::int64_t>& step : captured)
       AddCaptured(step);
     std::ranges::sort(launched_);
   }
@@ -231,9 +231,8 @@ std::string LengthClause(const WorkContext& context, const std::string& sizes) {
 
 std::string UploadsClause(const std::vector<Obstacle>& uploads) {
   return fmt::format(
-      "{} cop{} from the host inside the step: create the tensor on the device (`device=`), or "
-      "copy "
-      "it before the step",
+      "{} cop{} from the host inside it: create the tensor on the device (`device=`), or copy it "
+      "before the graph",
       PlacesClause(uploads), uploads.size() == 1 ? "ies" : "y");
 }
 
@@ -251,10 +250,11 @@ std::string ObstaclesClause(const std::vector<Obstacle>& waits,
 
 CaptureText CaptureWords(const session::LoadedTrace& trace, const analysis::HostSummary& host,
                          const session::TraceFrames& frames, const TimeScope& scope,
-                         const WorkContext& context, const std::string& sizes) {
+                         const IntervalSet<std::int64_t>& launching, const WorkContext& context,
+                         const std::string& sizes) {
   CaptureText text;
-  if (frames.frames.steps.empty()) return text;
-  const CaptureReader reader(trace, host, frames, scope);
+  text.part = frames.frames.steps.empty();
+  const CaptureReader reader(trace, host, frames, text.part ? launching : scope.spans());
   if (reader.empty()) return text;
   const std::vector<Obstacle> uploads = reader.Uploads();
   const auto waits_of = [&](bool in_modules) {
@@ -268,7 +268,9 @@ CaptureText CaptureWords(const session::LoadedTrace& trace, const analysis::Host
   const std::vector<Obstacle> of_step = waits_of(false);
   const std::string length = LengthClause(context, sizes);
   if (!of_step.empty())
-    text.before = fmt::format("take {} out of the step, then ", QuotedName(of_step.front().op));
+    text.before = fmt::format("take {} out of the {}, then ", QuotedName(of_step.front().op),
+                              text.part ? "captured part" : "step");
+  if (text.part && of_step.empty() && uploads.empty()) return text;
   // A graph is of one pass, not of a group of them.
   const auto parts = static_cast<double>(std::max<std::int64_t>(1, frames.frames.base.parts()));
   reader.CountWaits(trace.recorded().modules, parts, &text);
@@ -295,6 +297,8 @@ void SayCapture(const LaunchFit& fit, const CaptureText& text, bool generates,
           {"fixed", "keep keys and values in a cache of fixed size, " + then, "words"});
     }
     if (!text.before.empty()) remedy.facts.push_back({"before", text.before, "words"});
+    if (text.part) remedy.facts.push_back({"part", std::int64_t{1}, ""});
+    if (text.step.empty()) continue;
     remedy.facts.push_back({"capture", text.step, "words"});
     remedy.facts.push_back({"compiled", text.model, "words"});
   }

@@ -22,6 +22,7 @@ namespace jarvis::findings {
 struct CaptureText {
   std::string before;     // what has to be done first to capture the step, without an end
   std::string step;       // of the step captured as it is
+  bool part = false;      // no steps are known: what is captured is a part of the recording
   std::string model;      // of the model compiled: waits outside of its modules are no obstacle
   double waits = 0;       // a step: calls inside that wait, of modules where these are recorded
   double sizes_made = 0;  // a step: ops inside that make sizes from values
@@ -29,11 +30,12 @@ struct CaptureText {
 };
 
 // `sizes`: that differ from step to step, LaunchFit::sizes.
-// Looked at is what lies between the first and the last kernel that each step launches. Nothing is
-// known where no steps are: what lies between two of them cannot be told from what is inside.
+// Looked at is what lies between the first and the last kernel that each step launches; where no
+// steps are known, in each of `launching`, of which only obstacles are told then.
 CaptureText CaptureWords(const session::LoadedTrace& trace, const analysis::HostSummary& host,
                          const session::TraceFrames& frames, const TimeScope& scope,
-                         const WorkContext& context, const std::string& sizes);
+                         const IntervalSet<std::int64_t>& launching, const WorkContext& context,
+                         const std::string& sizes);
 
 // Tells ways out that are graphs what one of the step would meet, and what has to go first.
 // `generates`: token by token.

@@ -503,7 +503,7 @@ class HostFindingMaker {
     cause.changes = LaunchedAsGraphs(Subtract(spans, stopped_));
     const LaunchFit fit = LaunchFitOf(e_.trace, e_.host, e_.frames);
     const CaptureText capture =
-        CaptureWords(e_.trace, e_.host, e_.frames, e_.scope, e_.context, fit.sizes);
+        CaptureWords(e_.trace, e_.host, e_.frames, e_.scope, spans, e_.context, fit.sizes);
     // Sizes that differ, or reads that end graph after graph, have to go first.
     const bool differ = !fit.sizes.empty() && !e_.context.generates;
     cause.unsure = !e_.context.IsServer() && (differ || capture.waits >= kGraphsEnd);

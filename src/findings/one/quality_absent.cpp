@@ -28,7 +28,8 @@ class AbsentParts {
               const std::vector<Quality>& list)
       : trace_(trace), in_(analysis), list_(list) {}
 
-  std::vector<std::string> Run() {
+  // One or two sentences.
+  std::string Run() {
     if (in_.totals.has_gpu_work) {
       InputsAndResults();
       SecondStep();
@@ -43,7 +44,12 @@ class AbsentParts {
       OtherSizes();
     }
     if (parts_.size() > kPartsTold) parts_.resize(kPartsTold);
-    return parts_;
+    std::string text =
+        parts_.empty() ? "" : fmt::format("Not recorded: {}.", fmt::join(parts_, "; "));
+    if (!only_.empty())
+      text += fmt::format("{}Only {} {} recorded.", text.empty() ? "" : " ", Enumerated(only_),
+                          only_.size() == 1 ? "is" : "are");
+    return text;
   }
   std::string Record() const { return fmt::format("{}", fmt::join(records_, "; ")); }
 
@@ -81,7 +87,7 @@ class AbsentParts {
     // Training reads back a loss at most.
     const bool back = MakesGradients() || (results != nullptr && !single);
     if (!inputs && !back) {
-      parts_.push_back(fmt::format("input preparation and reading results back ({})",
+      parts_.push_back(fmt::format("input preparation and the read-back of results ({})",
                                    single
                                        ? "no host-to-device copies, and only scalars are read back"
                                        : "no copies between host and device"));
@@ -89,7 +95,7 @@ class AbsentParts {
       parts_.emplace_back("input preparation (no host-to-device copies)");
     } else if (!back) {
       parts_.push_back(
-          fmt::format("reading results back ({})",
+          fmt::format("the read-back of results ({})",
                       single ? "only scalars are copied to the host" : "no device-to-host copies"));
     }
     if (!inputs || !back) whole_ = true;
@@ -100,20 +106,21 @@ class AbsentParts {
     constexpr double kMuch = 10;  // percent of the base
     if (in_.base.count == 1 && steps.size() <= 1 && !Said("engine_step")) {
       const bool cold = in_.wall.known && in_.base.Percent(in_.wall.first_calls_ms) >= kMuch;
-      parts_.push_back(cold ? "a step without one-time initialization"
-                            : fmt::format("a second {}, to show the variation",
-                                          steps.empty() ? "pass" : "step"));
+      if (cold) {
+        parts_.emplace_back("a step without one-time initialization");
+      } else {
+        only_.push_back(steps.empty() ? "one pass" : "one step");
+      }
       several_ = true;
     } else if (in_.base.count == 1 && steps.size() > 1 && !Said("engine_step")) {
-      parts_.push_back(
-          fmt::format("a second {} like the one analyzed, to show the variation", in_.base.unit));
+      only_.push_back(fmt::format("one {} of this kind", in_.base.unit));
       several_ = true;
     }
     if (!whole_ && !several_) return;
     const char* unit = steps.empty() ? "passes" : "steps";
     std::string text = several_ ? fmt::format("at least three {} after warm-up", unit)
                                 : fmt::format("the same {}", unit);
-    if (whole_) text += " with input preparation and reading results back";
+    if (whole_) text += " with input preparation and read-back";
     records_.push_back(std::move(text));
   }
 
@@ -174,7 +181,7 @@ class AbsentParts {
       return;
     // Of a server's load all numbers count.
     const std::string one = in_.context.IsServer() ? batch : batch.substr(0, batch.find(','));
-    parts_.push_back("sizes other than " + one);
+    only_.push_back(fmt::format("one size ({})", one));
     records_.emplace_back("the smallest and largest size of production");
   }
 
@@ -182,8 +189,9 @@ class AbsentParts {
   const Analysis& in_;
   const std::vector<Quality>& list_;
   std::vector<std::string> parts_, records_;
-  bool whole_ = false;    // inputs or results lie outside
-  bool several_ = false;  // more steps are to be recorded
+  std::vector<std::string> only_;  // what there is one of, so that nothing shows how others differ
+  bool whole_ = false;             // inputs or results lie outside
+  bool several_ = false;           // more steps are to be recorded
 };
 
 }  // namespace
@@ -192,11 +200,11 @@ void AddAbsentParts(const session::LoadedTrace& trace, const Analysis& analysis,
                     std::vector<Quality>* list) {
   if (!analysis.totals.has_gpu_work && !analysis.cpu) return;
   AbsentParts absent(trace, analysis, *list);
-  const std::vector<std::string> parts = absent.Run();
-  if (parts.empty()) return;
+  std::string text = absent.Run();
+  if (text.empty()) return;
   Quality& added = list->emplace_back();
   added.code = kNotRecorded;
-  added.text = fmt::format("Not recorded: {}.", fmt::join(parts, "; "));
+  added.text = std::move(text);
   added.record = absent.Record();
 }
 

@@ -212,9 +212,8 @@ class RecordingQualities {
                                    : std::string("Collectives ran, so this is one rank of several");
     if (comm_ms > 0) {
       const auto steps = static_cast<double>(StepBaseOf(frames->frames, 1).count);
-      text +=
-          fmt::format("; nothing but collectives runs for {} ms{}", ShortNumber(exposed_ms / steps),
-                      steps > 1 ? PerUnit(frames->frames.base) : "");
+      text += fmt::format("; exposed communication takes {} ms{}", ShortNumber(exposed_ms / steps),
+                          steps > 1 ? PerUnit(frames->frames.base) : "");
     }
     Quality& q = Add("one_rank", comm_ms > 0 ? Severity::kWarning : Severity::kNote, text + ".");
     if (comm_ms > 0) SetTime(base_, exposed_ms, 0, &q);

@@ -34,12 +34,35 @@ constexpr PartText kPartTexts[] = {
 };
 static_assert(std::size(kPartTexts) == kWorkloadParts);
 
+// The line tells them in this order.
+struct LineGroup {
+  std::string_view title;
+  std::vector<WorkloadPart> parts;
+};
+const std::vector<LineGroup> kLineGroups = {
+    {"Model",
+     {WorkloadPart::kModel, WorkloadPart::kFamily, WorkloadPart::kParameters, WorkloadPart::kLayers,
+      WorkloadPart::kHidden, WorkloadPart::kHeads, WorkloadPart::kExperts,
+      WorkloadPart::kVocabulary, WorkloadPart::kComponents}},
+    {"Run",
+     {WorkloadPart::kFramework, WorkloadPart::kPhase, WorkloadPart::kBatch, WorkloadPart::kInput,
+      WorkloadPart::kPrecision, WorkloadPart::kExecution, WorkloadPart::kSteps}},
+    {"GPU", {WorkloadPart::kDevice}},
+    {"Parallelism", {WorkloadPart::kParallelism}},
+};
+
 // How a part reads in the line, with {} for its value.
 std::string InLine(WorkloadPart part, const std::string& value) {
   switch (part) {
     case WorkloadPart::kLayers: return value + (value == "1" ? " layer" : " layers");
     case WorkloadPart::kHidden: return "hidden " + value;
     case WorkloadPart::kHeads: return "heads " + value;
+    case WorkloadPart::kPrecision: {
+      // "fp32 93%, tf32 7%": the first share says of what.
+      const std::size_t share = value.find('%');
+      if (share == std::string::npos) return value;
+      return value.substr(0, share + 1) + " of matrix time" + value.substr(share + 1);
+    }
     case WorkloadPart::kExperts: return "experts " + value;
     case WorkloadPart::kVocabulary: return "vocabulary " + value;
     case WorkloadPart::kParameters: return "about " + value + " parameters";
@@ -96,19 +119,25 @@ std::string WorkloadName(const Workload& workload) {
                             : frameworks.substr(0, frameworks.find(',')) + " program";
 }
 
-std::string WorkloadLine(const Workload& workload) {
-  std::string recorded, inferred;
-  const auto add = [](const std::string& text, std::string* line) {
-    *line += (line->empty() ? "" : ", ") + text;
-  };
-  for (std::size_t i = 0; i < kWorkloadParts; ++i) {
-    const auto part = static_cast<WorkloadPart>(i);
-    const WorkloadField& field = workload[part];
-    if (!field.known()) continue;
-    add(InLine(part, field.value), field.certainty == Certainty::kInferred ? &inferred : &recorded);
+std::string WorkloadLine(const Workload& workload, bool below_title) {
+  std::string line;
+  for (const LineGroup& group : kLineGroups) {
+    std::string recorded, inferred;
+    for (const WorkloadPart part : group.parts) {
+      const WorkloadField& field = workload[part];
+      const bool sure = field.certainty != Certainty::kInferred;
+      const bool in_title = part == WorkloadPart::kModel || part == WorkloadPart::kDevice;
+      if (!field.known() || (below_title && in_title && sure)) continue;
+      std::string& told = sure ? recorded : inferred;
+      told += (told.empty() ? "" : ", ") + InLine(part, field.value);
+    }
+    if (recorded.empty() && inferred.empty()) continue;
+    line += (line.empty() ? "" : " ") + std::string(group.title);
+    if (!recorded.empty()) line += ": " + recorded;
+    if (!inferred.empty()) line += (recorded.empty() ? " (inferred): " : "; inferred: ") + inferred;
+    line += '.';
   }
-  if (inferred.empty()) return recorded;
-  return recorded + (recorded.empty() ? "inferred: " : "; inferred: ") + inferred;
+  return line;
 }
 
 }  // namespace jarvis::findings

@@ -78,9 +78,10 @@ struct Workload {
 // What the workload is called in a title: the model, else the family, else by its framework
 // ("PyTorch program"), else "GPU program".
 std::string WorkloadName(const Workload& workload);
-// All that is known in one line, for the top of reports and answers, what is inferred last:
-// "GptOssForCausalLM, vLLM, prefill, 1 request of 888 tokens; inferred: 128 experts". Empty:
-// nothing is known.
-std::string WorkloadLine(const Workload& workload);
+// All that is known in one line, for the top of reports and answers, of the model, the run and the
+// GPU, each with what is inferred last: "Model: GptOssForCausalLM; inferred: experts 128. Run:
+// vLLM, prefill, 1 request of 888 tokens. GPU: B200. Parallelism: 1 rank." Empty: nothing is known.
+// `below_title`: without the recorded model and GPU, which the title above names.
+std::string WorkloadLine(const Workload& workload, bool below_title = false);
 
 }  // namespace jarvis::findings

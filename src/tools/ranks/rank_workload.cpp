@@ -112,7 +112,7 @@ std::string WithoutRank(std::string line) {
     line.replace(several, kOneOfSeveral.size(), "several ranks");
   const std::size_t at = line.find(", rank ");
   if (at == std::string::npos) return line;
-  const std::size_t end = line.find_first_of(",;", at + 2);
+  const std::size_t end = line.find_first_of(",;.", at + 2);
   return line.erase(at, end == std::string::npos ? end : end - at);
 }
 
