@@ -113,6 +113,7 @@ std::string BoundSentence(const findings::Analysis& analysis) {
   return Say(BoundOf(analysis, host, gpu),
              {{"recording", OnlyRecordingBinds(analysis)},
               {"unsure", IsBoundUnsure(analysis)},
+              {"only", analysis.wall.profiler_ms > 0 && host > gpu},
               {"likely", HostLikelyBinds(analysis)},
               {"input", each(MillisOf(books.wall.Of(ledger::IdleCause::kInput)))},
               {"host", each(host)},

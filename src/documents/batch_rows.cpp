@@ -15,6 +15,8 @@
 namespace jarvis::documents {
 namespace {
 
+constexpr std::string_view kSizeUnknown = "raises throughput, by how much is unknown";
+constexpr std::string_view kNoShorter = "a single pass gets no shorter";
 constexpr std::string_view kBatchInputs = "Batch inputs: collect several and run them in one pass";
 
 std::string BatchReason(const findings::Analysis& analysis) {
@@ -38,8 +40,8 @@ std::optional<FixRow> IdleRow(const findings::Analysis& analysis) {
   const bool likely = std::ranges::any_of(
       analysis.quality, [](const findings::Quality& quality) { return quality.host_likely; });
   if (!likely) return std::nullopt;
-  return Beside('B', std::string(kBatchInputs), BatchReason(analysis), "size unknown",
-                "throughput only, no pass gets shorter");
+  return Beside('B', std::string(kBatchInputs), BatchReason(analysis), std::string(kSizeUnknown),
+                std::string(kNoShorter));
 }
 
 // Where small grids leave most of the device idle, more inputs in a pass hardly make it longer.
@@ -50,9 +52,9 @@ std::optional<FixRow> SmallGridsRow(const findings::Analysis& analysis) {
   if (percent < kMost || HostHidesGpu(analysis)) return std::nullopt;
   return Beside('B', std::string(kBatchInputs),
                 fmt::format("Kernels that take {} of the kernel time have fewer blocks than the "
-                            "device has {}, so a larger batch makes them little longer",
+                            "device has {}, so a larger batch barely lengthens them",
                             Pct(percent), analysis.context.amd ? "compute units" : "SMs"),
-                "size unknown", "throughput only, no pass gets shorter");
+                std::string(kSizeUnknown), std::string(kNoShorter));
 }
 
 }  // namespace

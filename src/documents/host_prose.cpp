@@ -167,8 +167,9 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
         cause.before_copy_in ? "before a copy from the host" : "");
   }
   if (cause.mostly_recorder())
-    text += fmt::format(". Recording itself causes about {} of that",
-                        EachMs(analysis, cause.recorder_ms));
+    text +=
+        fmt::format(". About {} of the {} is profiler overhead",
+                    EachMs(analysis, cause.recorder_ms), EachMs(analysis, IdleMs(analysis, cause)));
   return text + ".";
 }
 

@@ -131,6 +131,13 @@ std::string BeyondText(const findings::Analysis& analysis, const findings::Findi
 
 namespace {
 
+// Of what is mostly an effect of recording: which part of the saving is.
+std::string OfRecorder(const findings::Analysis& analysis, const findings::Finding& finding) {
+  if (finding.host == nullptr || !finding.host->mostly_recorder()) return "";
+  return " " + Say(phrases::impact::kOfRecorder,
+                   {{"recorder", EachMs(analysis, finding.host->recorder_ms)}});
+}
+
 std::string WallSentence(const findings::Analysis& analysis, const findings::Finding& finding) {
   const findings::WallSaving* best = findings::BestWall(finding);
   if (finding.one_off) {
@@ -151,7 +158,7 @@ std::string WallSentence(const findings::Analysis& analysis, const findings::Fin
   const bool first = count <= 0 || EachRange(analysis, best->ms) == AfterRange(analysis, *best);
   return Say(phrases::impact::kWall,
              {{"saving", AfterText(analysis, *best)}, {"before", first ? std::string() : before}}) +
-         beyond;
+         OfRecorder(analysis, finding) + beyond;
 }
 
 // Of communication on one rank of several: what there is to gain, and what binds then.

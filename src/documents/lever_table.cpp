@@ -85,9 +85,9 @@ std::string LeverRows::WhyWide(const findings::Finding& finding) const {
   const findings::Range& ms = findings::BestWall(finding)->ms;
   if (ms.low == ms.high || !findings::IsWide(ms)) return "";
   if (finding.host == nullptr) return finding.shows_after.empty() ? " (upper bound; untested)" : "";
-  return findings::BestWall(finding)->low_by_recording
-             ? " (upper bound; includes profiler overhead)"
-             : " (upper bound)";
+  const bool recorder =
+      findings::BestWall(finding)->low_by_recording || finding.host->mostly_recorder();
+  return recorder ? " (upper bound; includes profiler overhead)" : " (upper bound)";
 }
 
 // Of communication that nothing hides: without it the host binds.
@@ -411,21 +411,21 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
     assessed = assessed && line.bound_ms;
     kernels = kernels && line.work && *line.work != ledger::WorkKind::kHostCopy &&
               !ledger::IsCommunication(*line.work);
-    if (names.size() == kUncoveredMost) continue;
+    if (kinds.size() == kUncoveredMost) continue;
     const bool rest = line.work && analysis.covered[static_cast<std::size_t>(*line.work)] > kRest;
     std::string name =
         line.work ? InSentence(std::string(LineName(*line.work))) : "GPU waits for the host";
     kinds.push_back(name);
+    const std::string needed = NeededText(analysis, line);
+    // The first paragraph says what is not assessed, and the table of time how much it is.
+    if (!line.bound_ms && line.op.empty() && needed.empty() && !rest) continue;
     if (rest) name += " that no priority covers";
-    names.push_back(fmt::format(
-        "{} ({}, {}{}){}", name, EachMs(analysis, line.ms), BaseShare(analysis, line.ms),
-        line.op.empty() ? "" : ", mostly " + Code(line.op, 60), NeededText(analysis, line)));
+    names.push_back(fmt::format("{} ({}, {}{}){}", name, EachMs(analysis, line.ms),
+                                BaseShare(analysis, line.ms),
+                                line.op.empty() ? "" : ", mostly " + Code(line.op, 60), needed));
   }
   if (lines == 0) return std::nullopt;
-  if (lines > names.size()) {
-    names.push_back("other work");
-    kinds.push_back(names.back());
-  }
+  if (lines > kinds.size()) kinds.emplace_back("other work");
   return Beside(
       '\0',
       kernels && !assessed
@@ -440,7 +440,10 @@ std::optional<FixRow> UncoveredRow(const findings::Analysis& analysis) {
                 "Profile {} with hardware counters; no recommendation covers most of this time",
                 Enumerated(kinds))
           : fmt::format("No recommendation covers most of the time of {}", Enumerated(kinds)),
-      fmt::format("The time goes to {}", fmt::join(names, "; ")),
+      names.empty()
+          ? std::string(kAbsentText)
+          : fmt::format("{} {}", names.size() < kinds.size() ? "Among these:" : "The time goes to",
+                        fmt::join(names, "; ")),
       // A bound says what a line's work needs, not that something is known to get it there.
       "no saving known", analysis.wall.together_ms ? "not in the total" : std::string(kAbsentText));
 }
@@ -457,6 +460,7 @@ std::string FurtherAction(const findings::Analysis& analysis, const TextEdits& e
     const double high = findings::AfterOthers(*best).high;
     if (high <= 0) continue;
     ++*count;
+    if (finding.host != nullptr && finding.host->mostly_recorder()) continue;
     if (largest != nullptr && high <= most) continue;
     largest = &finding;
     most = high;

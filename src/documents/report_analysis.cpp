@@ -288,6 +288,20 @@ std::string NoFusion(const findings::Analysis& analysis) {
                      ranks.size() == 1 ? "priority" : "priorities", Enumerated(ranks));
 }
 
+// What other sections have found for kernels, where this one has nothing.
+std::string NoKernels(const findings::Analysis& analysis) {
+  constexpr std::string_view kNone = "compute kernel optimization opportunities identified";
+  if (analysis.findings.empty()) return fmt::format("No {}. {}", kNone, NothingText(analysis));
+  std::vector<std::string> ranks;
+  for (const findings::Finding& finding : analysis.findings) {
+    if (finding.tier != findings::Tier::kCompute && !finding.lines.work.empty() && !finding.minor)
+      ranks.push_back(fmt::format("{}", finding.global_rank));
+  }
+  if (ranks.empty()) return fmt::format("No {}.", kNone);
+  return fmt::format("No further {}; see {} {}.", kNone,
+                     ranks.size() == 1 ? "priority" : "priorities", Enumerated(ranks));
+}
+
 std::string TierSection(const Cards& cards, findings::Tier tier, std::string_view none) {
   std::string text;
   for (const findings::Finding* finding : cards.Of(tier))
@@ -421,11 +435,7 @@ std::string RenderAnalysis(const ReportSources& sources) {
   text += Summary(sources) + Warnings(analysis);
   text += "## Compute Kernel Optimizations\n\n" + TopOps(analysis);
   const bool judged = analysis.totals.has_gpu_work;
-  text += TierSection(
-      cards, findings::Tier::kCompute,
-      analysis.findings.empty()
-          ? "No compute kernel optimization opportunities identified. " + NothingText(analysis)
-          : "No compute kernel optimization opportunities identified.");
+  text += TierSection(cards, findings::Tier::kCompute, NoKernels(analysis));
   text += "## Kernel Fusion Opportunities (Experimental)\n\n";
   text += TierSection(cards, findings::Tier::kFusion, NoFusion(analysis));
   text += "## System-Level Optimizations\n\n";

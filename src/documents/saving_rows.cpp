@@ -15,16 +15,19 @@
 namespace jarvis::documents {
 namespace {
 
-// What the share of what could be saved is of: of kernels the GPU window, of wall time the unit.
-std::string ShareTitle(const findings::Analysis& analysis, const findings::Finding& finding) {
+// With the share of what could be saved: of kernels that of the GPU window, of wall time that of
+// the unit. Of an estimated unit each end has a length of its own, which the impact tells.
+void AddShare(const findings::Analysis& analysis, const findings::Finding& finding,
+              MarkdownTable* table) {
   constexpr double kRounded = 0.001;
   const double window = analysis.totals.Percent(finding.savings_ms->high).value_or(0);
   const double told = finding.impact_percent->high;
+  if (told > 100) return;  // of time around it
   const bool of_window = std::abs(window - told) <= kRounded * std::max(window, told);
-  const bool estimated = analysis.wall.known && analysis.wall.of_unrecorded;
-  return fmt::format("Possible saving, share of the {}{}",
-                     of_window || !estimated ? "" : "estimated ",
-                     of_window ? "GPU window" : analysis.base.unit);
+  if (!of_window && analysis.wall.known && analysis.wall.of_unrecorded) return;
+  table->Row({fmt::format("Possible saving, share of the {}",
+                          of_window ? "GPU window" : analysis.base.unit),
+              RangePct(*finding.impact_percent)});
 }
 
 // What GPU work could be spared, of the whole recording and of one of its steps.
@@ -38,8 +41,7 @@ void AddPossible(const findings::Analysis& analysis, const findings::Finding& fi
     if (!finding.one_off && (analysis.base.count > 1 || finding.own_part < 1)) {
       table->Row({name + " " + UnitPhrase(analysis), EachRange(analysis, finding.OwnSavingsMs())});
     }
-    if (finding.impact_percent && finding.impact_percent->high <= 100)  // not of time around it
-      table->Row({ShareTitle(analysis, finding), RangePct(*finding.impact_percent)});
+    if (finding.impact_percent) AddShare(analysis, finding, table);
   }
 }
 

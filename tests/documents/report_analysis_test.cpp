@@ -87,6 +87,13 @@ TEST_CASE("what other sections fuse is not denied by the section of fusion") {
   chain.patterns.push_back({findings::Pattern::kShortKernelChain, {}});
   CHECK(Tells(TextOfReport(OfFindings({chain})),
               "No further kernel fusion opportunities detected; see priority 1."));
+  // The same of kernels that another section makes faster.
+  chain.tier = findings::Tier::kFusion;
+  CHECK(Tells(TextOfReport(OfFindings({chain})),
+              "\nNo compute kernel optimization opportunities identified."));
+  chain.lines.work = {ledger::WorkKind::kElementwise};
+  CHECK(Tells(TextOfReport(OfFindings({chain})),
+              "No further compute kernel optimization opportunities identified; see priority 1."));
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ TEST_CASE("the model is the module that owns the GPU time, not the one with the 
   CHECK_FALSE(one.analysis.workload[WorkloadPart::kVocabulary].known());
   const std::string line = WorkloadLine(one.analysis.workload);
   CHECK(line.starts_with("Model: BigForCausalLM"));
-  CHECK(line.find("with TextEncoder 1%") != std::string::npos);
+  CHECK(line.find("further parts TextEncoder 1%") != std::string::npos);
   CHECK(WorkloadLine(one.analysis.workload, true).find("BigForCausalLM") == std::string::npos);
   CHECK(line.find("; inferred: decoder-only transformer") != std::string::npos);
 

@@ -217,8 +217,8 @@ CauseContext::TunedBy CauseContext::Tuning(const Operation& operation) const {
   const bool own = !operation.name.starts_with("aten::");
   const bool compiles = work_.compiled && !work_.autotuned && !own && !work_.IsServer();
   const TunedBy compiled = {
-      "Compile with `mode=\"max-autotune\"`, unless it is on already; it times Triton's and the "
-      "library's kernels for the recorded sizes",
+      "Compile with `mode=\"max-autotune\"`, unless it is on already; it times Triton's kernels "
+      "against the library's",
       {"max_autotune", true}};
   if (work_.amd && work_.tunable_op == WorkContext::TunableOp::kReads) {
     return {

@@ -122,9 +122,7 @@ Fact SplitFact(const CategoryAnalysis& category, const Operation& o) {
         return {"others", std::string(others), "words"};
       return {"split", "split K, or merge this GEMM with another one that reads the same input",
               "words"};
-    case Kind::kSdpa:
-      return {"split", "split the keys over blocks (flash-decoding), or batch more inputs",
-              "words"};
+    case Kind::kSdpa: return {"split", "split the keys over blocks (flash-decoding)", "words"};
     default: return {"split", "split each row or channel over several blocks", "words"};
   }
 }

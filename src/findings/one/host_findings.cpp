@@ -345,7 +345,11 @@ class HostFindingMaker {
     // What stopped the host outside of the steady steps is told by a rule of its own.
     const std::int64_t stopped_ns =
         Length(stops_.intervals) - Length(e_.scope.Of(stops_.intervals));
-    const double once_ms = std::max(0.0, MillisOf(e_.frames.frames.base.one_time_ns - stopped_ns));
+    // Of a step that has them in it, what is told of its length: all that they take.
+    const analysis::BaseOfTime& base = e_.frames.frames.base;
+    const std::int64_t calls_ns =
+        base.one_time_in_base ? Length(e_.scope.Of(Union(calls.intervals))) : base.one_time_ns;
+    const double once_ms = std::max(0.0, MillisOf(calls_ns - stopped_ns));
     if (once_ms < limits::kHostShareMin / 100 * e_.sections.span_ms) return;
     HostCause cause;
     cause.kind = HostCauseKind::kFirstCalls;

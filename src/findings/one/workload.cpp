@@ -56,7 +56,13 @@ std::string InLine(WorkloadPart part, const std::string& value) {
   switch (part) {
     case WorkloadPart::kLayers: return value + (value == "1" ? " layer" : " layers");
     case WorkloadPart::kHidden: return "hidden " + value;
-    case WorkloadPart::kHeads: return "heads " + value;
+    case WorkloadPart::kHeads: {
+      // "64 x 128 (8 on this rank)": so many of so much each.
+      constexpr std::string_view kOf = " x ";
+      const std::size_t of = value.find(kOf);
+      if (of == std::string::npos) return "heads " + value;
+      return value.substr(0, of) + " heads of " + value.substr(of + kOf.size());
+    }
     case WorkloadPart::kPrecision: {
       // "fp32 93%, tf32 7%": the first share says of what.
       const std::size_t share = value.find('%');
@@ -70,7 +76,7 @@ std::string InLine(WorkloadPart part, const std::string& value) {
       // "T5EncoderModel 12% of compute time, Decoder 3%": the first share says of what.
       const std::size_t share = std::min(value.find('%'), value.size() - 1) + 1;
       const bool shares = value[share - 1] == '%';
-      return "with " + value.substr(0, share) + (shares ? " of compute time" : "") +
+      return "further parts " + value.substr(0, share) + (shares ? " of compute time" : "") +
              value.substr(share);
     }
     default: return value;
