@@ -117,7 +117,7 @@ class PageFigures(unittest.TestCase):
         # A low end that is next to nothing beside the high one is not told: "up to 2.9 ms".
         for end in (1,) if "up to" in of_all[0] else (0, 1):
             summed = sum(part[end] for part in parts)
-            more = end == 1 and "recommendations add up to more" in page
+            more = end == 1 and "add up to more because savings overlap" in page
             if more:
                 # Not all of them can save their most: the total is less, and the page says so.
                 self.assertLess(told[0][end], summed)

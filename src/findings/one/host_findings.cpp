@@ -340,16 +340,19 @@ class HostFindingMaker {
     Add("descheduled_host", Pattern::kDescheduled, {Advice::kGiveCores}, std::move(cause));
   }
 
+  // Of a step that has first calls in it, all that they take, as is told of its length.
+  std::int64_t OneTimeNs() const {
+    const analysis::BaseOfTime& base = e_.frames.frames.base;
+    return base.one_time_in_base ? Length(e_.scope.Of(Union(e_.first_calls.intervals)))
+                                 : base.one_time_ns;
+  }
+
   void FirstCalls() {
     const analysis::FirstCalls& calls = e_.first_calls;
     // What stopped the host outside of the steady steps is told by a rule of its own.
     const std::int64_t stopped_ns =
         Length(stops_.intervals) - Length(e_.scope.Of(stops_.intervals));
-    // Of a step that has them in it, what is told of its length: all that they take.
-    const analysis::BaseOfTime& base = e_.frames.frames.base;
-    const std::int64_t calls_ns =
-        base.one_time_in_base ? Length(e_.scope.Of(Union(calls.intervals))) : base.one_time_ns;
-    const double once_ms = std::max(0.0, MillisOf(calls_ns - stopped_ns));
+    const double once_ms = std::max(0.0, MillisOf(OneTimeNs() - stopped_ns));
     if (once_ms < limits::kHostShareMin / 100 * e_.sections.span_ms) return;
     HostCause cause;
     cause.kind = HostCauseKind::kFirstCalls;
@@ -410,18 +413,6 @@ class HostFindingMaker {
     if (cause.places.size() > kHostPlacesMax) cause.places.resize(kHostPlacesMax);
     Add(member, Pattern::kSynchronisation, {}, std::move(cause));
     out_.back().path_a = std::move(ways);
-  }
-
-  static HostPlace PlaceOf(const IdlePhase& phase) {
-    HostPlace place;
-    place.name = phase.name;
-    place.count = phase.launches;
-    place.ms = phase.host_ms();
-    // Idle time before its first launch may be that of others: no more than its host's is its own.
-    place.idle_ms = std::min(phase.launch_ms, phase.host_ms());
-    place.launch_us = phase.launch_us;
-    place.kernel_us = phase.kernel_us;
-    return place;
   }
 
   // Many tiny kernels, one or a few a parameter: they go together, or not at all.

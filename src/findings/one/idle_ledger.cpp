@@ -300,4 +300,16 @@ IntervalSet<std::int64_t> IdleLedger::late() const {
   return Union(std::move(all));
 }
 
+HostPlace PlaceOf(const IdlePhase& phase) {
+  HostPlace place;
+  place.name = phase.name;
+  place.count = phase.launches;
+  place.ms = phase.host_ms();
+  // Idle time before its first launch may be that of others: no more than its host's is its own.
+  place.idle_ms = std::min(phase.launch_ms, phase.host_ms());
+  place.launch_us = phase.launch_us;
+  place.kernel_us = phase.kernel_us;
+  return place;
+}
+
 }  // namespace jarvis::findings

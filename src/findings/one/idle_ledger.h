@@ -12,6 +12,7 @@
 #include "analysis/frames/phases.h"
 #include "analysis/host/host_summary.h"
 #include "base/interval.h"
+#include "findings/one/host_cause.h"
 #include "findings/one/idle_sections.h"
 #include "findings/one/time_scope.h"
 #include "session/loaded_trace.h"
@@ -70,5 +71,8 @@ struct IdleInput {
 };
 
 IdleLedger MakeIdleLedger(const IdleInput& input);
+
+// A phase as a place where the host is late for the GPU.
+HostPlace PlaceOf(const IdlePhase& phase);
 
 }  // namespace jarvis::findings
