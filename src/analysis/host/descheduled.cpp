@@ -66,6 +66,7 @@ class FreezeFinder {
     BetweenCalls(longest);
     Sum();
     if (out_.share_percent < kSharePercentMin) return {};
+    out_.unsure = InComputingOps(longest);
     TakeFromFirstCalls();
     out_.tick = Tick();
     return std::move(out_);
@@ -125,11 +126,13 @@ class FreezeFinder {
     }
   }
 
-  bool IsUnusual(const SilentPiece& piece) const {
+  bool IsUnusual(const SilentPiece& piece) const { return IsLong(piece) && !IsOtherwise(piece); }
+  // For a call of that name.
+  bool IsLong(const SilentPiece& piece) const {
     if (!IsInCall(piece)) return false;
     const UsualCall usual = pieces_.UsualOf(events_[piece.owner].name);
     if (usual.count < kCallsMin) return false;
-    return static_cast<double>(piece.ns()) >= kOverUsualSelf * usual.self_ns && !IsOtherwise(piece);
+    return static_cast<double>(piece.ns()) >= kOverUsualSelf * usual.self_ns;
   }
   bool IsInCall(const SilentPiece& piece) const {
     return piece.ns() >= kDescheduledMinNs && piece.owner != kNoEvent &&
@@ -148,10 +151,28 @@ class FreezeFinder {
   }
 
   std::vector<SilentPiece> InsideCalls() const {
+    return SeldomOnes([&](const SilentPiece& piece) { return IsUnusual(piece); });
+  }
+  // Those of ops that compute here, no longer than those that are known.
+  IntervalSet<std::int64_t> InComputingOps(std::int64_t longest) const {
+    const double most = kBetweenCalls * static_cast<double>(longest);
+    const std::vector<SilentPiece> seldom = SeldomOnes([&](const SilentPiece& piece) {
+      return IsLong(piece) && static_cast<double>(piece.ns()) <= most &&
+             ComputesHere(piece.owner) && !IsFirstCall(piece) && !OthersRun(piece);
+    });
+    IntervalSet<std::int64_t> intervals;
+    for (const SilentPiece& piece : seldom)
+      intervals.push_back({piece.begin_ns, piece.end_ns});
+    return Subtract(Union(std::move(intervals)), out_.intervals);
+  }
+
+  // Pieces of calls of whose names few are that long.
+  template <typename Fits>
+  std::vector<SilentPiece> SeldomOnes(const Fits& fits) const {
     std::vector<SilentPiece> unusual;
     std::unordered_map<StringId, std::uint64_t> long_calls;
     for (const SilentPiece& piece : pieces_.pieces) {
-      if (!IsUnusual(piece)) continue;
+      if (!fits(piece)) continue;
       unusual.push_back(piece);
       ++long_calls[events_[piece.owner].name];
     }

@@ -37,8 +37,11 @@ struct Descheduled {
   std::vector<SilentPiece> pieces;      // by begin; empty: nothing of the kind
   std::uint64_t names = 0;              // of calls that pieces are in
   IntervalSet<std::int64_t> intervals;  // of all threads as a set
-  double total_ms = 0;                  // length of the set
-  double share_percent = 0;             // of the time from the first to the last host event
+  // Pieces as unusual as these in ops that compute on the CPU, whose data may be as large: of the
+  // host or of its work.
+  IntervalSet<std::int64_t> unsure;
+  double total_ms = 0;       // length of the set
+  double share_percent = 0;  // of the time from the first to the last host event
   double shortest_ms = 0;
   double longest_ms = 0;
   std::optional<SchedulerTick> tick;  // absent: instants are where chance would have them

@@ -337,6 +337,11 @@ class HostFindingMaker {
     cause.idle_ms = d.total_ms;
     cause.once = 2 * Length(e_.scope.Of(d.intervals)) < Length(d.intervals);
     cause.changes = {analysis::ScaleHost{StretchesOf(d.intervals), 0}};
+    if (!d.unsure.empty()) {
+      IntervalSet<std::int64_t> all = d.intervals;
+      all.insert(all.end(), d.unsure.begin(), d.unsure.end());
+      cause.most = {analysis::ScaleHost{StretchesOf(Union(std::move(all))), 0}};
+    }
     Add("descheduled_host", Pattern::kDescheduled, {Advice::kGiveCores}, std::move(cause));
   }
 
