@@ -408,32 +408,52 @@ std::string LengthSentence(const findings::Analysis& analysis) {
              {{"length", UnitLength(analysis)}, {"work", WorkPhrase(analysis)}});
 }
 
-std::string BaseSentence(const findings::Analysis& analysis) {
-  const findings::StepBase& base = analysis.base;
-  const findings::WallBase& wall = analysis.wall;
-  std::string text = LengthSentence(analysis);
-  const auto add = [&](const std::string& sentence) {
-    if (!sentence.empty()) text += " " + sentence;
-  };
-  add(BoundSentence(analysis));
-  add(LeftOut(analysis));
-  if (TellsUnrecorded(analysis)) add(WithoutRecording(analysis));
-  if (analysis.frames->frames.base.part_of_pass) add(Say(phrases::base::kPartOfPass));
-  const std::string saved_from = SavingBaseText(analysis);
-  if (wall.known && base.Percent(wall.profiler_ms) >= kPartToldPercent) {
-    add(Say(phrases::base::kProfiler, {{"profiler", EachMs(analysis, wall.profiler_ms)},
-                                       {"unit", base.unit},
-                                       {"without", saved_from}}));
+namespace {
+
+std::string Joined(std::initializer_list<std::string> sentences) {
+  std::string text;
+  for (const std::string& sentence : sentences) {
+    if (!sentence.empty()) text += (text.empty() ? "" : " ") + sentence;
   }
-  if (wall.known && base.Percent(wall.first_calls_ms) >= kPartToldPercent) {
-    add(Say(phrases::base::kOneTime,
-            {{"one_time", EachMs(analysis, wall.first_calls_ms)},
-             {"unit", base.unit},
-             {"without",
-              WithoutFirstCalls(analysis) && !wall.of_unrecorded ? saved_from : std::string()}}));
-  }
-  add(IterationSentence(analysis.frames->iterations));
   return text;
+}
+
+// What recording Python stacks takes of the unit; empty: next to nothing.
+std::string ProfilerSentence(const findings::Analysis& analysis) {
+  const findings::WallBase& wall = analysis.wall;
+  if (!wall.known || analysis.base.Percent(wall.profiler_ms) < kPartToldPercent) return "";
+  return Say(phrases::base::kProfiler, {{"profiler", EachMs(analysis, wall.profiler_ms)},
+                                        {"unit", analysis.base.unit},
+                                        {"without", SavingBaseText(analysis)}});
+}
+
+std::string OneTimeSentence(const findings::Analysis& analysis) {
+  const findings::WallBase& wall = analysis.wall;
+  if (!wall.known || analysis.base.Percent(wall.first_calls_ms) < kPartToldPercent) return "";
+  const bool without = WithoutFirstCalls(analysis) && !wall.of_unrecorded;
+  return Say(phrases::base::kOneTime,
+             {{"one_time", EachMs(analysis, wall.first_calls_ms)},
+              {"unit", analysis.base.unit},
+              {"without", without ? SavingBaseText(analysis) : std::string()}});
+}
+
+}  // namespace
+
+std::string BaseEssence(const findings::Analysis& analysis) {
+  return Joined(
+      {LengthSentence(analysis), BoundSentence(analysis),
+       TellsUnrecorded(analysis) ? WithoutRecording(analysis) : std::string(),
+       ProfilerSentence(analysis),
+       analysis.frames->frames.base.part_of_pass ? Say(phrases::base::kPartOfPass) : std::string(),
+       IterationSentence(analysis.frames->iterations)});
+}
+
+std::string BaseRest(const findings::Analysis& analysis) {
+  return Joined({LeftOut(analysis), OneTimeSentence(analysis)});
+}
+
+std::string BaseSentence(const findings::Analysis& analysis) {
+  return Joined({BaseEssence(analysis), BaseRest(analysis)});
 }
 
 namespace {

@@ -48,5 +48,9 @@ std::string ToldTable(const findings::Analysis& analysis);
 bool HasOps(const findings::Analysis& analysis);
 // One sentence: how long a step is and what the GPU does of it.
 std::string BaseSentence(const findings::Analysis& analysis);
+// Its two halves: how long the unit is, what bounds it and what savings are of; what was left out
+// and what else is in it. The second may be empty.
+std::string BaseEssence(const findings::Analysis& analysis);
+std::string BaseRest(const findings::Analysis& analysis);
 
 }  // namespace jarvis::documents

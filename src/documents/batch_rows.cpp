@@ -25,14 +25,20 @@ std::string BatchReason(const findings::Analysis& analysis) {
       BaseShare(analysis, MillisOf(analysis.base.balance.busy_ns())), analysis.base.unit);
 }
 
+FixRow Throughput(std::string because, std::string alone, std::string after) {
+  FixRow row = Beside('B', std::string(kBatchInputs), std::move(because), std::move(alone),
+                      std::move(after));
+  row.brief = "throughput";
+  return row;
+}
+
 // Where the host is alone for most of the time, several inputs cost it as much as one.
 FixRow GainRow(const findings::Analysis& analysis, const BatchGain& gain) {
   std::string after =
       fmt::format("about {} times the throughput", gain.longer ? PlainDigits(gain.throughput, 2)
                                                                : fmt::format("{:.0f}", gain.times));
   if (!gain.longer) after += fmt::format(" with {:.0f} times the batch", gain.times);
-  return Beside('B', std::string(kBatchInputs), BatchReason(analysis), BatchText(analysis, gain),
-                std::move(after));
+  return Throughput(BatchReason(analysis), BatchText(analysis, gain), std::move(after));
 }
 
 // Where how long the host works without the profiler is not known well enough for a figure.
@@ -40,8 +46,7 @@ std::optional<FixRow> IdleRow(const findings::Analysis& analysis) {
   const bool likely = std::ranges::any_of(
       analysis.quality, [](const findings::Quality& quality) { return quality.host_likely; });
   if (!likely) return std::nullopt;
-  return Beside('B', std::string(kBatchInputs), BatchReason(analysis), std::string(kSizeUnknown),
-                std::string(kNoShorter));
+  return Throughput(BatchReason(analysis), std::string(kSizeUnknown), std::string(kNoShorter));
 }
 
 // Where small grids leave most of the device idle, more inputs in a pass hardly make it longer.
@@ -50,11 +55,11 @@ std::optional<FixRow> SmallGridsRow(const findings::Analysis& analysis) {
   constexpr double kMost = 50;  // percent of the time of kernels
   const double percent = analysis.few_blocks_percent.value_or(0);
   if (percent < kMost || HostHidesGpu(analysis)) return std::nullopt;
-  return Beside('B', std::string(kBatchInputs),
-                fmt::format("Kernels that take {} of the kernel time have fewer blocks than the "
-                            "device has {}, so a larger batch barely lengthens them",
-                            Pct(percent), analysis.context.amd ? "compute units" : "SMs"),
-                std::string(kSizeUnknown), std::string(kNoShorter));
+  return Throughput(
+      fmt::format("Kernels that take {} of the kernel time have fewer blocks than the device has "
+                  "{}, so a larger batch barely lengthens them",
+                  Pct(percent), analysis.context.amd ? "compute units" : "SMs"),
+      std::string(kSizeUnknown), std::string(kNoShorter));
 }
 
 }  // namespace

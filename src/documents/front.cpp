@@ -1,6 +1,7 @@
 #include "documents/front.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/text.h"
@@ -72,27 +73,54 @@ ShownFindings FindingsToShow(const findings::Analysis& analysis) {
   return shown;
 }
 
-std::vector<std::string> SummarySentences(const findings::Analysis& analysis) {
+namespace {
+
+// Without GPU work, or of the CPU alone.
+std::vector<std::string> SummaryOfHost(const findings::Analysis& analysis) {
+  if (!analysis.cpu)
+    return {Say(phrases::front::kNoGpuWork, {{"settings", analysis.context.how->gpu_work}})};
+  std::vector<std::string> told = {CpuSentence(analysis), FindingsSentence(analysis)};
+  std::erase(told, std::string());
+  return told;
+}
+
+// What else there is to say of the unit and of shares of it.
+std::vector<std::string> FurtherSentences(const findings::Analysis& analysis) {
+  std::vector<std::string> told = {OverlapSentence(analysis), BaseRest(analysis)};
+  // Why shares of the step can be more than all of it.
+  for (const findings::Quality& quality : analysis.quality) {
+    if (IsOneOf(quality.code, {"multi_device", "merged_ranks", "overlapping_kernels"}))
+      told.push_back(CellOfText(quality.text));
+  }
+  const auto hard =
+      std::ranges::find(analysis.quality, findings::Severity::kHard, &findings::Quality::severity);
+  if (hard != analysis.quality.end())
+    told.push_back(Say(phrases::front::kLimited, {{"code", Code(hard->code)}}));
+  std::erase(told, std::string());
+  return told;
+}
+
+}  // namespace
+
+std::vector<std::string> SummarySentences(const findings::Analysis& analysis, std::size_t* brief) {
+  if (analysis.cpu || !analysis.totals.has_gpu_work) {
+    std::vector<std::string> of_host = SummaryOfHost(analysis);
+    if (brief != nullptr) *brief = of_host.size();
+    return of_host;
+  }
   std::vector<std::string> told;
   const auto tell = [&](std::string sentence) {
     if (!sentence.empty()) told.push_back(std::move(sentence));
   };
-  if (analysis.cpu) {
-    tell(CpuSentence(analysis));
-    tell(FindingsSentence(analysis));
-    return told;
-  }
-  if (!analysis.totals.has_gpu_work) {
-    return {Say(phrases::front::kNoGpuWork, {{"settings", analysis.context.how->gpu_work}})};
-  }
   // What everything else is of comes first.
   for (const findings::Quality& quality : analysis.quality) {
     if (quality.code == "rank_of_file") tell(CellOfText(quality.text));
   }
   tell(TooLittleSentence(analysis));
   tell(RecordedSpanSentence(analysis));
-  if (!analysis.too_little) tell(BaseSentence(analysis));
+  if (!analysis.too_little) tell(BaseEssence(analysis));
   tell(CostlyGraphSentence(analysis));
+  if (brief != nullptr) *brief = told.size();
   if (analysis.too_little) return told;
   const std::string unassessed = UnassessedSentence(analysis);
   if (!unassessed.empty()) {
@@ -101,16 +129,8 @@ std::vector<std::string> SummarySentences(const findings::Analysis& analysis) {
     tell(Say(phrases::front::kNoOps, {{"settings", OpsWithShapes(*analysis.context.how)}}));
   }
   tell(FindingsSentence(analysis));
-  // Why shares of the step can be more than all of it.
-  for (const findings::Quality& quality : analysis.quality) {
-    if (IsOneOf(quality.code, {"multi_device", "merged_ranks", "overlapping_kernels"}))
-      tell(CellOfText(quality.text));
-  }
-  for (const findings::Quality& quality : analysis.quality) {
-    if (quality.severity != findings::Severity::kHard) continue;
-    tell(Say(phrases::front::kLimited, {{"code", Code(quality.code)}}));
-    break;
-  }
+  if (brief != nullptr) *brief = told.size();
+  std::ranges::move(FurtherSentences(analysis), std::back_inserter(told));
   return told;
 }
 
@@ -119,7 +139,9 @@ Front FrontOf(const findings::Analysis& analysis, const TextEdits& edits) {
   front.title = Say(phrases::front::kTitle,
                     {{"model", ModelName(analysis)}, {"gpu", PlatformName(analysis)}});
   front.workload = CellOfText(findings::WorkloadLine(analysis.workload, true));
-  front.summary = SummarySentences(analysis);
+  front.run = CellOfText(findings::RunLine(analysis.workload));
+  front.model = CellOfText(findings::ModelLine(analysis.workload));
+  front.summary = SummarySentences(analysis, &front.brief);
   if (!analysis.cpu && !analysis.totals.has_gpu_work) return front;
   front.parts_of = Say(phrases::front::kPartsOf,
                        {{"unit", analysis.base.unit}, {"length", Ms(analysis.base.unit_ms())}});

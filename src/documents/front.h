@@ -20,7 +20,9 @@ ShownFindings FindingsToShow(const findings::Analysis& analysis);
 
 // What all the rest is of, what could not be assessed, what all fixes save; a sentence or two each.
 // Without GPU work: that nothing is known.
-std::vector<std::string> SummarySentences(const findings::Analysis& analysis);
+// `brief`, unless null: how many of them are enough to begin with.
+std::vector<std::string> SummarySentences(const findings::Analysis& analysis,
+                                          std::size_t* brief = nullptr);
 
 // A part of the base, as documents::TimePart.
 struct FrontPart {
@@ -35,7 +37,9 @@ struct FrontPart {
 struct Front {
   std::string title;                 // "ViTModel on H100-SXM"
   std::string workload;              // empty: nothing is known
+  std::string run, model;            // of it what runs and how, and of what
   std::vector<std::string> summary;  // sentences
+  std::size_t brief = 0;             // of these the first so many are enough to begin with
   std::string parts_of;              // "step: 7.89 ms"; empty: there are no parts
   std::vector<FrontPart> parts;
   std::vector<FixRow> fixes;

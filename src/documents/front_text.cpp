@@ -25,6 +25,11 @@ constexpr std::size_t kBarLeast = 12;
 constexpr std::size_t kBarMost = 30;
 constexpr std::size_t kFixesMost = 18;  // columns
 constexpr std::size_t kNumberWide = 3;
+constexpr std::ptrdiff_t kScreenLines = 25;
+constexpr std::size_t kFirstFixes = 5;
+constexpr std::size_t kFixesLeast = 3;  // however many lines they take
+constexpr double kLegendLeast = 4;      // percent of the bar
+constexpr std::string_view kFull = "\xE2\x96\x88", kLight = "\xE2\x96\x91";  // blocks
 constexpr std::string_view kBold = "\x1b[1m";
 constexpr std::string_view kCode = "\x1b[36m";
 constexpr std::string_view kBarColour = "\x1b[34m";
@@ -103,24 +108,158 @@ class FrontWriter {
   explicit FrontWriter(const TerminalLook& look)
       : look_(look), columns_(std::clamp(look.columns, kColumnsLeast, kColumnsMost)) {}
 
+  // First what fits a screen: what it is, the bar, the first fixes, one line on trust. Then the
+  // rest.
   std::string Write(const Front& front) {
-    Heading(front.title);
-    if (!front.workload.empty()) Paragraph(front.workload, "");
-    Blank();
-    Paragraph(fmt::format("{}", fmt::join(front.summary, " ")), "");
-    Parts(front);
-    Fixes(front);
-    if (!front.trust.empty()) {
-      Blank();
-      Heading(Say(phrases::front::kTrustHeading));
-      for (const std::string& line : front.trust)
-        Paragraph(line, "- ");
+    FirstScreen(front);
+    while (std::ranges::count(out_, '\n') > kScreenLines && fixes_ > kFixesLeast) {
+      --fixes_;
+      FirstScreen(front);
     }
+    Sections(front);
     return std::move(out_);
   }
 
  private:
   void Blank() { out_ += "\n"; }
+
+  void Sentences(const std::vector<std::string>& sentences) {
+    if (!sentences.empty()) Paragraph(fmt::format("{}", fmt::join(sentences, " ")), "");
+  }
+
+  void FirstScreen(const Front& front) {
+    out_.clear();
+    Heading(front.title);
+    if (!front.run.empty()) Paragraph(front.run, "");
+    Sentences({front.summary.begin(), Further(front)});
+    Bar(front);
+    Blank();
+    FirstFixes(front);
+    TrustLine(front);
+  }
+  static std::vector<std::string>::const_iterator Further(const Front& front) {
+    return front.summary.begin() + static_cast<std::ptrdiff_t>(front.brief);
+  }
+
+  // What takes longer to read than a glance.
+  void Sections(const Front& front) {
+    const std::vector<std::string> further(Further(front), front.summary.end());
+    Parts(front);
+    Fixes(front);
+    if (!front.trust.empty() || !further.empty()) {
+      Blank();
+      Heading(Say(phrases::front::kTrustHeading));
+      for (const std::string& line : front.trust)
+        Paragraph(line, "- ");
+      for (const std::string& line : further)
+        Paragraph(line, "- ");
+    }
+    if (front.model.empty()) return;
+    Blank();
+    Heading(Say(phrases::front::kWorkloadHeading));
+    Paragraph(front.model, "");
+  }
+
+  void TrustLine(const Front& front) {
+    if (front.trust.empty()) return;
+    const std::size_t more = front.trust.size() - 1 + front.summary.size() - front.brief;
+    const std::string told = more == 0 ? "" : Say(phrases::front::kTrustMore, {{"count", more}});
+    Paragraph(Say(phrases::front::kTrustFirst,
+                  {{"first", FirstSentence(front.trust.front())}, {"more", told}}),
+              "");
+  }
+
+  // The parts of the time as one bar, light and dark in turn, and the shares of the large ones in
+  // its order.
+  void Bar(const Front& front) {
+    double all = 0;
+    for (const FrontPart& part : front.parts)
+      all += part.percent;
+    if (all <= 0) return;
+    std::string bar, legend;
+    double end = 0, other = 0;
+    std::size_t drawn = 0;
+    for (std::size_t i = 0; i < front.parts.size(); ++i) {
+      const FrontPart& part = front.parts[i];
+      end += part.percent / all * static_cast<double>(columns_);
+      for (const auto to = static_cast<std::size_t>(std::lround(end)); drawn < to; ++drawn)
+        bar += i % 2 == 0 ? kFull : kLight;
+      const bool last = i + 1 == front.parts.size();  // all other lines
+      if (part.percent < kLegendLeast || last) {
+        other += part.percent;
+        continue;
+      }
+      legend += (legend.empty() ? "" : ", ") + BarName(part.name) + " " + part.share;
+    }
+    out_ += Coloured(kBarColour, bar) + "\n";
+    Paragraph(Say(phrases::front::kBarLegend, {{"parts", legend}, {"other", Pct(other)}}), "");
+  }
+
+  // "GPU: GEMMs" is the bar's "GEMMs", "GPU idle: host in Python" its "idle: host in Python".
+  static std::string BarName(const std::string& name) {
+    constexpr std::string_view kWork = "GPU: ", kIdle = "GPU ";
+    std::string text = Unmarked(Unescaped(name));
+    if (text.starts_with(kWork)) return text.substr(kWork.size());
+    return text.starts_with(kIdle) ? text.substr(kIdle.size()) : text;
+  }
+
+  // The first of several changes.
+  static std::string BriefAction(const std::string& action) {
+    constexpr std::string_view kNext = "; ";
+    std::size_t count = 0, end = std::string::npos;
+    int open = 0;
+    for (std::size_t i = 0; i < action.size(); ++i) {
+      open += action[i] == '(' ? 1 : action[i] == ')' ? -1 : 0;
+      if (open != 0 || action.compare(i, kNext.size(), kNext) != 0) continue;
+      end = std::min(end, i);
+      ++count;
+    }
+    if (count == 0) return action + ".";
+    return Say(phrases::front::kAndMore, {{"action", action.substr(0, end)}, {"count", count}}) +
+           ".";
+  }
+
+  // Number, path and saving in columns, and what to do.
+  void FirstFixes(const Front& front) {
+    std::vector<const FixRow*> rows;
+    for (const FixRow& row : front.fixes) {
+      if (rows.size() < fixes_ && row.ways.front().path != '\0') rows.push_back(&row);
+    }
+    if (rows.empty()) return;
+    Heading(Say(phrases::front::kFixesHeading));
+    std::size_t number = 1, saving = 0;
+    for (const FixRow* row : rows) {
+      number = std::max(number, WidthOf(NumberOf(*row)));
+      saving = std::max(saving, WidthOf(row->brief));
+    }
+    for (const FixRow* row : rows) {
+      const std::string blanks(number - WidthOf(NumberOf(*row)), ' ');
+      const std::string more(saving - WidthOf(row->brief), ' ');
+      Paragraph(BriefAction(row->ways.front().action),
+                fmt::format("{}{}  {}  {}{}{}", NumberOf(*row), blanks, row->ways.front().path,
+                            row->brief, more, saving > 0 ? "  " : ""));
+    }
+  }
+  static std::string NumberOf(const FixRow& row) {
+    return !row.findings.empty() && row.number != kAbsentText ? row.number : "-";
+  }
+
+  // All of it up to where the next one begins, without what stands in brackets, unless that is
+  // code.
+  static std::string FirstSentence(std::string_view text) {
+    const std::string_view sentence =
+        text.substr(0, std::min(text.find(". "), text.size() - 1) + 1);
+    std::string brief;
+    bool code = false;
+    int open = 0;
+    for (const char c : sentence) {
+      code ^= c == '`';
+      if (!code && c == '(') ++open;
+      if (open == 0) brief += c;
+      if (!code && c == ')' && open > 0 && --open == 0 && brief.ends_with(' ')) brief.pop_back();
+    }
+    return open == 0 ? brief : std::string(sentence);
+  }
 
   void Heading(std::string_view title) {
     for (const std::string& line : Wrapped(Unmarked(Unescaped(title)), columns_))
@@ -224,35 +363,47 @@ class FrontWriter {
     return Coloured(kBarColour, bar);
   }
 
+  // What each saves and why, and other ways; of those that have not been told, what to do as well.
   void Fixes(const Front& front) {
     if (front.fixes.empty()) return;
     Blank();
-    Heading(Say(phrases::front::kFixesHeading));
-    for (const FixRow& row : front.fixes)
-      Fix(row);
+    Heading(Say(phrases::front::kReasonsHeading));
+    std::size_t told = 0;
+    for (const FixRow& row : front.fixes) {
+      const bool first = told < fixes_ && row.ways.front().path != '\0';
+      told += first ? 1 : 0;
+      Fix(row, first);
+    }
   }
 
-  void Fix(const FixRow& row) {
-    const bool numbered = !row.findings.empty() && row.number != kAbsentText;
-    const std::string number = numbered ? row.number : "-";
+  void Fix(const FixRow& row, bool told) {
+    const std::string number = NumberOf(row);
     const std::string indent(std::max(kNumberWide, WidthOf(number) + 1), ' ');
     std::string before = number + std::string(indent.size() - WidthOf(number), ' ');
+    std::string reasons = SavesSentence(row);
+    if (row.because != kAbsentText && !row.because.empty())
+      reasons +=
+          (reasons.empty() ? "" : " ") + Say(phrases::front::kWhy, {{"reason", row.because}});
     for (const FixWay& way : row.ways) {
-      std::string text = way.path == '\0' ? "" : std::string(1, way.path) + "  ";
-      text += way.action + ".";
-      if (const std::string saves = WaySaves(row, way); !saves.empty()) text += " " + saves;
+      const bool again =
+          told && &way == &row.ways.front() && way.action + "." == BriefAction(way.action);
+      std::string text = way.path == '\0' || again ? "" : std::string(1, way.path) + "  ";
+      if (!again) text += way.action + ".";
+      if (const std::string saves = WaySaves(row, way); !saves.empty())
+        text += (text.empty() ? "" : " ") + saves;
+      // The reasons are of all ways, and stand with the first.
+      if (&way == &row.ways.front() && !reasons.empty())
+        text += (text.empty() ? "" : " ") + reasons;
+      if (text.empty()) continue;
       Paragraph(text, before);
       before = indent;
     }
-    std::string why = SavesSentence(row);
-    if (row.because != kAbsentText && !row.because.empty())
-      why += (why.empty() ? "" : " ") + Say(phrases::front::kWhy, {{"reason", row.because}});
-    if (!why.empty()) Paragraph(why, indent + "   ");
   }
 
   const TerminalLook look_;
   const std::size_t columns_;
-  bool code_ = false;  // open where a line was broken
+  std::size_t fixes_ = kFirstFixes;  // on the first screen
+  bool code_ = false;                // open where a line was broken
   bool bold_ = false;
   std::string out_;
 };

@@ -50,6 +50,12 @@ std::string InSentence(std::string words) {
   return words;
 }
 
+// What is expected, else the range.
+std::string BriefOf(const findings::Analysis& analysis, const findings::Range& ms) {
+  const std::string expected = Expected(analysis, ms);
+  return expected.empty() ? EachRange(analysis, ms) : expected;
+}
+
 class LeverRows {
  public:
   LeverRows(const findings::Analysis& analysis, const TextEdits& edits)
@@ -108,17 +114,19 @@ std::optional<FixRow> LeverRows::Joint(const findings::Finding& finding) const {
   const std::vector<findings::Remedy> ways =
       findings::WaysToLaunchFaster(analysis_.context, false, true);
   if (ways.empty()) return std::nullopt;
-  return FixRow{{},
-                fmt::format("with {}", finding.global_rank),
-                {{'B', FirstClause(AdviceSentence(analysis_, ways.front())), {}}},
-                fmt::format("The host ({}) {} the bottleneck once priority {} is done",
-                            EachMs(analysis_, analysis_.wall.host_floor_ms),
-                            BecomesOrRemains(analysis_), finding.global_rank),
-                std::string(kAbsentText),
-                fmt::format("at most {} ({}) with priority {}; not in the total",
-                            EachMs(analysis_, *finding.joint_ms),
-                            SavingShare(analysis_, *finding.joint_ms), finding.global_rank),
-                "B"};
+  FixRow row{{},
+             fmt::format("with {}", finding.global_rank),
+             {{'B', FirstClause(AdviceSentence(analysis_, ways.front())), {}}},
+             fmt::format("The host ({}) {} the bottleneck once priority {} is done",
+                         EachMs(analysis_, analysis_.wall.host_floor_ms),
+                         BecomesOrRemains(analysis_), finding.global_rank),
+             std::string(kAbsentText),
+             fmt::format("at most {} ({}) with priority {}; not in the total",
+                         EachMs(analysis_, *finding.joint_ms),
+                         SavingShare(analysis_, *finding.joint_ms), finding.global_rank),
+             "B"};
+  row.brief = "at most " + EachMs(analysis_, *finding.joint_ms);
+  return row;
 }
 
 FixRow LeverRows::Instead(const findings::Finding& of, const findings::Finding& finding) const {
@@ -127,6 +135,7 @@ FixRow LeverRows::Instead(const findings::Finding& of, const findings::Finding& 
   row.after =
       fmt::format("an alternative to priority {}, almost nothing on top of it", of.global_rank);
   row.until.clear();
+  row.brief = BriefOf(analysis_, findings::BestWall(finding)->ms);
   return row;
 }
 
@@ -136,11 +145,13 @@ FixRow LeverRows::Row(const findings::Finding& finding) const {
   FixRow row{{&finding}, fmt::format("{}", finding.global_rank), {}, {}, dash, dash, dash};
   if (finding.one_off && best != nullptr) {
     row.alone = OnceCell(finding);
+    row.brief = Ms(OnceMs(finding)) + " once";
     row.costs = IsPaidOnce(finding);
   } else if (best != nullptr) {
     row.alone = AloneText(analysis_, finding);
     if (!ShowsLater(finding)) row.alone += WhyWide(finding);
     row.after = AfterText(analysis_, *best);
+    row.brief = BriefOf(analysis_, findings::AfterOthers(*best));
     row.alike = !ShowsLater(finding) && AreAlike(best->ms, findings::AfterOthers(*best));
     if (!finding.shows_after.empty()) row.until = PlaceOf(analysis_, finding.shows_after);
     row.paths = finding.wall_a && finding.wall_b ? "A, B" : finding.wall_a ? "A" : "B";
@@ -149,12 +160,14 @@ FixRow LeverRows::Row(const findings::Finding& finding) const {
     const bool nothing = SavesNothingAlone(analysis_, bound_ms);
     const bool host = findings::HostSetsPaceAfter(analysis_, bound_ms);
     row.alone = !nothing ? AtMost(bound_ms) : host ? "nothing while host-bound" : dash;
+    if (!nothing) row.brief = "at most " + EachMs(analysis_, bound_ms);
     if (!nothing && analysis_.wall.together_ms) row.after = "not in the total";
     row.paths = findings::HasAction(finding.path_a) && findings::HasAction(finding.path_b) ? "A, B"
                 : TakesPathB(finding)                                                      ? "B"
                                                                                            : "A";
   } else if (finding.savings_ms && !analysis_.wall.known) {
     row.alone = EachRange(analysis_, finding.OwnSavingsMs()) + " of GPU time";
+    row.brief = BriefOf(analysis_, finding.OwnSavingsMs());
   }
   const FindingText words = WordsOf(finding);
   row.because = WithoutDirectories(words.title);
@@ -250,6 +263,8 @@ FixRow LeverRows::Row(const ActionGroup& group) const {
   for (FixWay& way : row.ways)
     way.saves.clear();
   row.after = SumCell(analysis_, after);
+  row.brief = Expected(analysis_, after);
+  if (row.brief.empty()) row.brief = SumRange(analysis_, after);
   row.alike = !later && AreAlike(alone, after);
   return row;
 }
@@ -342,10 +357,12 @@ std::optional<FixRow> LeverRows::HostThen() const {
   const std::vector<findings::Remedy> ways =
       findings::WaysToLaunchFaster(analysis_.context, false, true);
   if (ways.empty()) return std::nullopt;
-  return Beside('B', FirstClause(AdviceSentence(analysis_, ways.front())),
-                fmt::format("The host {} the bottleneck once the rows above are done",
-                            BecomesOrRemains(analysis_)),
-                AtMost(then_ms), "not in the total");
+  FixRow row = Beside('B', FirstClause(AdviceSentence(analysis_, ways.front())),
+                      fmt::format("The host {} the bottleneck once the rows above are done",
+                                  BecomesOrRemains(analysis_)),
+                      AtMost(then_ms), "not in the total");
+  row.brief = "at most " + EachMs(analysis_, then_ms);
+  return row;
 }
 
 // GEMMs that are slow for their precision: a narrower one instead of a faster kernel. Training asks
@@ -367,10 +384,12 @@ std::optional<FixRow> NarrowerRow(const findings::Analysis& analysis, std::size_
   }
   ms = std::min(ms, wall.gpu_floor_ms - wall.host_floor_ms);  // then the host sets the pace
   if (ms < kLeast * wall.wall_ms) return std::nullopt;
-  return Beside(
+  FixRow row = Beside(
       'A', Say(phrases::front::kNarrower), Say(phrases::front::kNarrowerReason),
       fmt::format("up to {} ({})", EachMs(analysis, ms), SavingShare(analysis, ms)),
       Say(phrases::front::kNarrowerSaves, {{"count", ranks.size()}, {"ranks", Enumerated(ranks)}}));
+  row.brief = "up to " + EachMs(analysis, ms);
+  return row;
 }
 
 // Of the findings that have no row: with less the rows add up all the same.

@@ -34,6 +34,7 @@ struct FixRow {
   bool costs = false;  // `alone` is what it costs once: nothing saves it
   bool alike = false;  // what it saves alone is about what it saves once the rows above are done
   std::string until = {};  // the number before which it saves next to nothing; empty: none
+  std::string brief = {};  // what it saves there, in a few words: "1.30 to 1.53 ms"; empty: unknown
 };
 
 // What to do, why, and what the way out that saves more is worth; of the GPU's time without a known

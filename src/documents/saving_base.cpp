@@ -282,19 +282,22 @@ std::vector<std::string> RanksOfInexact(const findings::Analysis& analysis) {
 }  // namespace
 
 std::string TogetherSentence(const findings::Analysis& analysis) {
-  constexpr double kRounded = 1.02;
   const std::vector<std::string> lossy = RanksOfInexact(analysis);
-  const std::string text =
-      Say(phrases::base::kTogether, {{"saving", TogetherText(analysis)},
-                                     {"exact", lossy.empty() ? "" : ExactTogetherText(analysis)},
-                                     {"several", lossy.size() > 1},
-                                     {"lossy", Enumerated(lossy)},
-                                     {"exposed", ExposedOutsideTotal(analysis)}});
+  return Say(phrases::base::kTogether, {{"saving", TogetherText(analysis)},
+                                        {"exact", lossy.empty() ? "" : ExactTogetherText(analysis)},
+                                        {"several", lossy.size() > 1},
+                                        {"lossy", Enumerated(lossy)},
+                                        {"exposed", ExposedOutsideTotal(analysis)}});
+}
+
+std::string OverlapSentence(const findings::Analysis& analysis) {
+  constexpr double kRounded = 1.02;
+  if (!analysis.wall.together_ms) return "";
   const auto rows = findings::TogetherOf(std::span<const findings::Finding>(analysis.findings));
   const findings::Range total = TogetherMs(analysis);
-  if (!rows || rows->high <= kRounded * total.high) return text;
+  if (!rows || rows->high <= kRounded * total.high) return "";
   const bool ends = rows->low <= kRounded * total.low;
-  return text + " " + Say(phrases::base::kRowsAddUpToMore, {{"ends", ends}});
+  return Say(phrases::base::kRowsAddUpToMore, {{"ends", ends}});
 }
 
 }  // namespace jarvis::documents

@@ -59,5 +59,7 @@ std::string ExactTogetherText(const findings::Analysis& analysis);
 // "All recommendations together save 31.4 to 36.0 ms (31.4% to 36.0% of the step)." REQUIRES:
 // wall.together_ms.
 std::string TogetherSentence(const findings::Analysis& analysis);
+// That the rows add up to more than that; empty: they do not.
+std::string OverlapSentence(const findings::Analysis& analysis);
 
 }  // namespace jarvis::documents

@@ -125,25 +125,59 @@ std::string WorkloadName(const Workload& workload) {
                             : frameworks.substr(0, frameworks.find(',')) + " program";
 }
 
+namespace {
+
+struct PartsTold {
+  std::string recorded, inferred;
+};
+PartsTold TellParts(const Workload& workload, const std::vector<WorkloadPart>& parts,
+                    bool below_title) {
+  PartsTold out;
+  for (const WorkloadPart part : parts) {
+    const WorkloadField& field = workload[part];
+    const bool sure = field.certainty != Certainty::kInferred;
+    const bool in_title = part == WorkloadPart::kModel || part == WorkloadPart::kDevice;
+    if (!field.known() || (below_title && in_title && sure)) continue;
+    std::string& told = sure ? out.recorded : out.inferred;
+    told += (told.empty() ? "" : ", ") + InLine(part, field.value);
+  }
+  return out;
+}
+
+std::string Line(const PartsTold& told) {
+  if (told.inferred.empty()) return told.recorded;
+  return told.recorded + (told.recorded.empty() ? "inferred: " : "; inferred: ") + told.inferred;
+}
+
+}  // namespace
+
 std::string WorkloadLine(const Workload& workload, bool below_title) {
   std::string line;
   for (const LineGroup& group : kLineGroups) {
-    std::string recorded, inferred;
-    for (const WorkloadPart part : group.parts) {
-      const WorkloadField& field = workload[part];
-      const bool sure = field.certainty != Certainty::kInferred;
-      const bool in_title = part == WorkloadPart::kModel || part == WorkloadPart::kDevice;
-      if (!field.known() || (below_title && in_title && sure)) continue;
-      std::string& told = sure ? recorded : inferred;
-      told += (told.empty() ? "" : ", ") + InLine(part, field.value);
-    }
-    if (recorded.empty() && inferred.empty()) continue;
+    const PartsTold told = TellParts(workload, group.parts, below_title);
+    if (told.recorded.empty() && told.inferred.empty()) continue;
     line += (line.empty() ? "" : " ") + std::string(group.title);
-    if (!recorded.empty()) line += ": " + recorded;
-    if (!inferred.empty()) line += (recorded.empty() ? " (inferred): " : "; inferred: ") + inferred;
+    if (!told.recorded.empty()) line += ": " + told.recorded;
+    if (!told.inferred.empty())
+      line += (told.recorded.empty() ? " (inferred): " : "; inferred: ") + told.inferred;
     line += '.';
   }
   return line;
+}
+
+std::string RunLine(const Workload& workload) {
+  PartsTold told = TellParts(
+      workload,
+      {WorkloadPart::kFramework, WorkloadPart::kPhase, WorkloadPart::kBatch, WorkloadPart::kInput,
+       WorkloadPart::kPrecision, WorkloadPart::kExecution, WorkloadPart::kParallelism},
+      false);
+  return Line(told);
+}
+
+std::string ModelLine(const Workload& workload) {
+  std::vector<WorkloadPart> parts = kLineGroups.front().parts;
+  parts.push_back(WorkloadPart::kSteps);
+  return Line(TellParts(workload, parts, true));
 }
 
 }  // namespace jarvis::findings

@@ -83,5 +83,9 @@ std::string WorkloadName(const Workload& workload);
 // vLLM, prefill, 1 request of 888 tokens. GPU: B200. Parallelism: 1 rank." Empty: nothing is known.
 // `below_title`: without the recorded model and GPU, which the title above names.
 std::string WorkloadLine(const Workload& workload, bool below_title = false);
+// Of it what runs, and how: "vLLM, prefill, 1 request of 888 tokens, tensor parallel 8".
+std::string RunLine(const Workload& workload);
+// The rest of it, below a title that has the recorded model: "36 layers; inferred: experts 128".
+std::string ModelLine(const Workload& workload);
 
 }  // namespace jarvis::findings
