@@ -25,10 +25,8 @@ constexpr std::size_t kBarLeast = 12;
 constexpr std::size_t kBarMost = 30;
 constexpr std::size_t kFixesMost = 18;  // columns
 constexpr std::size_t kNumberWide = 3;
-constexpr std::ptrdiff_t kScreenLines = 25;
 constexpr std::size_t kFirstFixes = 5;
-constexpr std::size_t kFixesLeast = 3;  // however many lines they take
-constexpr double kLegendLeast = 4;      // percent of the bar
+constexpr double kLegendLeast = 4;                                           // percent of the bar
 constexpr std::string_view kFull = "\xE2\x96\x88", kLight = "\xE2\x96\x91";  // blocks
 constexpr std::string_view kBold = "\x1b[1m";
 constexpr std::string_view kCode = "\x1b[36m";
@@ -112,10 +110,6 @@ class FrontWriter {
   // rest.
   std::string Write(const Front& front) {
     FirstScreen(front);
-    while (std::ranges::count(out_, '\n') > kScreenLines && fixes_ > kFixesLeast) {
-      --fixes_;
-      FirstScreen(front);
-    }
     Sections(front);
     return std::move(out_);
   }
@@ -128,7 +122,6 @@ class FrontWriter {
   }
 
   void FirstScreen(const Front& front) {
-    out_.clear();
     Heading(front.title);
     if (!front.run.empty()) Paragraph(front.run, "");
     Sentences({front.summary.begin(), Further(front)});
@@ -223,7 +216,7 @@ class FrontWriter {
   void FirstFixes(const Front& front) {
     std::vector<const FixRow*> rows;
     for (const FixRow& row : front.fixes) {
-      if (rows.size() < fixes_ && row.ways.front().path != '\0') rows.push_back(&row);
+      if (rows.size() < kFirstFixes && row.ways.front().path != '\0') rows.push_back(&row);
     }
     if (rows.empty()) return;
     Heading(Say(phrases::front::kFixesHeading));
@@ -370,7 +363,7 @@ class FrontWriter {
     Heading(Say(phrases::front::kReasonsHeading));
     std::size_t told = 0;
     for (const FixRow& row : front.fixes) {
-      const bool first = told < fixes_ && row.ways.front().path != '\0';
+      const bool first = told < kFirstFixes && row.ways.front().path != '\0';
       told += first ? 1 : 0;
       Fix(row, first);
     }
@@ -402,8 +395,7 @@ class FrontWriter {
 
   const TerminalLook look_;
   const std::size_t columns_;
-  std::size_t fixes_ = kFirstFixes;  // on the first screen
-  bool code_ = false;                // open where a line was broken
+  bool code_ = false;  // open where a line was broken
   bool bold_ = false;
   std::string out_;
 };
