@@ -52,6 +52,16 @@ std::string PlacesText(const findings::Analysis& analysis, const HostCause& caus
   return text;
 }
 
+// " between `a` and `b`": the GPU work around it.
+std::string BetweenText(const HostCause& cause) {
+  if (cause.before.empty() && cause.after.empty()) return "";
+  if (cause.before.empty()) return " before the GPU's first work (" + Code(cause.after, 60) + ")";
+  if (cause.after.empty()) return " after the GPU's last work (" + Code(cause.before, 60) + ")";
+  if (cause.before == cause.after)
+    return fmt::format(" between one {} and the next", Code(cause.before, 60));
+  return fmt::format(" between {} and {}", Code(cause.before, 60), Code(cause.after, 60));
+}
+
 // "the host runs `a`": what a section is called by: the place that takes all of the time, else the
 // function that holds it with the place that takes most. A member with less is no name for the
 // whole.
@@ -83,8 +93,7 @@ std::string SectionClause(const findings::Analysis& analysis, const HostCause& c
   if (!cause.places.empty() && 4 * cause.places.front().ms >= cause.total_ms)
     return "the host works (largest part in " + PlaceName(cause.places.front().name) + ")";
   if (cause.before.empty() || cause.after.empty()) return "the host works";
-  return fmt::format("the host works between {} and {}", Code(cause.before, 60),
-                     Code(cause.after, 60));
+  return "the host works" + BetweenText(cause);
 }
 
 // Of a few stretches of unlike length the sum says more than the middle one.
@@ -101,14 +110,6 @@ std::string TimesText(const findings::Analysis& analysis, const HostCause& cause
 std::string StretchText(const HostCause& cause) {
   if (cause.alike()) return "about " + Ms(cause.each_ms);
   return fmt::format("{} to {}", Ms(cause.shortest_ms), Ms(cause.longest_ms));
-}
-
-std::string BetweenText(const HostCause& cause) {
-  if (cause.scattered) return "";
-  if (cause.before.empty() && cause.after.empty()) return "";
-  if (cause.before.empty()) return ", before the GPU's first work (" + Code(cause.after, 60) + ")";
-  if (cause.after.empty()) return ", after the GPU's last work (" + Code(cause.before, 60) + ")";
-  return fmt::format(", between {} and {}", Code(cause.before, 60), Code(cause.after, 60));
 }
 
 std::string LateInsight(const findings::Analysis& analysis, const HostCause& cause) {
@@ -131,9 +132,11 @@ bool NamesHostWork(const HostCause& cause) {
 std::string SectionInsight(const findings::Analysis& analysis, const HostCause& cause) {
   if (cause.late) return LateInsight(analysis, cause);
   std::string text =
-      fmt::format("For {} {} ({}) the GPU is idle", EachMs(analysis, IdleMs(analysis, cause)),
+      fmt::format("The GPU is idle for {} {} ({})", EachMs(analysis, IdleMs(analysis, cause)),
                   UnitPhrase(analysis), BaseShare(analysis, IdleMs(analysis, cause)));
   if (cause.loading) text += " while data is loaded";
+  const bool regular = cause.period_ms && cause.count > 2 && *cause.period_ms >= cause.longest_ms;
+  std::string every = regular ? " every " + Ms(*cause.period_ms) : std::string();
   if (cause.count > 3) {
     const std::string stretches = EachCalls(analysis, cause.count);
     const auto units = static_cast<std::uint64_t>(analysis.base.count);
@@ -142,13 +145,13 @@ std::string SectionInsight(const findings::Analysis& analysis, const HostCause& 
       text +=
           fmt::format(" (in the whole recording {} gaps of {})", cause.count, StretchText(cause));
     } else {
-      text += stretches == "1" ? ", in one gap" : ", in " + stretches + " gaps";
-      if (stretches != "1") text += " of " + StretchText(cause);
+      text += stretches == "1" ? ", in one gap" + every
+                               : ", in " + stretches + " gaps of " + StretchText(cause) + every;
+      every.clear();
     }
   }
-  text += BetweenText(cause);
-  const bool regular = cause.period_ms && cause.count > 2 && *cause.period_ms >= cause.longest_ms;
-  if (regular) text += fmt::format(", every {}", Ms(*cause.period_ms));
+  if (!cause.scattered) text += BetweenText(cause);
+  if (!every.empty()) text += "," + every;
   const bool nothing = 4 * cause.nothing_ms > cause.total_ms;
   if (NamesHostWork(cause)) text += ". The host is then in " + PlacesText(analysis, cause);
   // Told of a small part, too: what is named beside it is not all of the host's work.
@@ -342,7 +345,7 @@ std::string LaunchInsight(const findings::Analysis& analysis, const HostCause& c
     return fmt::format("The GPU is idle for {} because launches come late.", idle);
   return fmt::format(
       "The GPU is idle for {} because launches come late: the host takes {} µs from launch to "
-      "launch, the median kernel {} µs; {} of {} launches find their stream idle.",
+      "launch, the median kernel {} µs; {} of {} launches go to an idle stream.",
       idle, ThreeDigits(cause.launch_us), ThreeDigits(cause.kernel_us), Pct(cause.idle_percent),
       EachCalls(analysis, cause.count));
 }

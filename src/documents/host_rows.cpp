@@ -72,7 +72,7 @@ void AddHostRows(const findings::Analysis& analysis, const findings::HostCause& 
   if (cause.kernel_us > 0) {
     table->Row({"Launch to launch", ThreeDigits(cause.launch_us) + " µs"});
     table->Row({"Median kernel", ThreeDigits(cause.kernel_us) + " µs"});
-    table->Row({"Launches that find their stream idle", Pct(cause.idle_percent)});
+    table->Row({"Launches to an idle stream", Pct(cause.idle_percent)});
     if (const auto gain = BatchGainOf(analysis))
       table->Row({"Host time, without profiler overhead, over GPU time",
                   fmt::format("{:.0f} times", gain->times)});

@@ -291,9 +291,8 @@ std::string InstancesTake(const findings::Analysis& analysis, const findings::Fi
   if (finding.count <= 1)
     return fmt::format("This one instance takes {}.", TimeText(analysis, finding));
   const bool attention = finding.rule == findings::Pattern::kUnfusedAttention;
-  return fmt::format("All {} take {}.",
-                     Calls(finding.count, attention ? "instances" : "unfused chains"),
-                     TimeText(analysis, finding));
+  return fmt::format("All {} {} take {}.", EachCalls(analysis, finding.count),
+                     attention ? "instances" : "unfused chains", TimeText(analysis, finding));
 }
 
 std::string FusionInsight(const findings::Analysis& analysis, const findings::Finding& finding) {

@@ -210,7 +210,7 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
     // What happens once is no part of what savings are of, which may then be nothing.
     if (!finding.one_off && analysis.wall.wall_ms > 0) {
       table.Row(
-          {fmt::format("Wall time saved once the priorities before it are done{}, expected", each),
+          {fmt::format("Expected wall-time saving{} on top of the priorities before it", each),
            EachMs(analysis, after)});
     }
   } else if (additional) {
@@ -221,7 +221,7 @@ std::string NumbersTable(const findings::Analysis& analysis, const findings::Fin
   if (const double most_ms = MostOnceFaster(analysis, finding); most_ms > 0)
     table.Row({"Of it transfer, by the shortest of equal calls", EachMs(analysis, most_ms)});
   if (TellsJoint(analysis, finding))
-    table.Row({"Saving if the host took no time as well",
+    table.Row({"Saving if the host took no time either",
                "at most " + EachMs(analysis, *finding.joint_ms)});
   AddFacts(analysis, finding, &table);
   if (finding.host != nullptr) AddHostRows(analysis, *finding.host, &table);
@@ -284,8 +284,7 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
   if (const double most_ms = MostOnceFaster(analysis, finding); most_ms > 0)
     add("Of it transfer, by the shortest of equal calls", EachMs(analysis, most_ms));
   if (TellsJoint(analysis, finding))
-    add("Saving if the host took no time as well",
-        "at most " + EachMs(analysis, *finding.joint_ms));
+    add("Saving if the host took no time either", "at most " + EachMs(analysis, *finding.joint_ms));
   const findings::WallSaving* best = findings::BestWall(finding);
   if (best == nullptr && finding.savings_ms) {
     add("Saving of GPU time", EachRange(analysis, finding.OwnSavingsMs()));
@@ -299,7 +298,8 @@ std::string FiguresTable(const findings::Analysis& analysis, const findings::Fin
   if (auto ms = CopyCallsMs(finding)) add("Host time in their calls", EachMs(analysis, *ms));
   const bool once = best != nullptr && finding.one_off;
   if (once) add(IsPaidOnce(finding) ? "Paid by each process" : "Saves once", Ms(OnceMs(finding)));
-  if (best != nullptr && !once) add("Once those before it are done", AfterText(analysis, *best));
+  if (best != nullptr && !once)
+    add("On top of the priorities before it", AfterText(analysis, *best));
   if (analysis.cpu) {
     for (auto& [title, value] : CpuFigures(finding))
       add(std::move(title), std::move(value));

@@ -42,7 +42,7 @@ constexpr OddityInfo kInfos[] = {
      "A begin event without its end."},
     {Oddity::kUnmatchedEnd, "unmatched_end", Remedy::kLeftOut, "An end event without its begin."},
     {Oddity::kLongArgs, "long_args", Remedy::kClipped,
-     "Some arguments of events are too long and were cut; none that the analysis uses is."},
+     "Some arguments of events were cut; the analysis uses none of these."},
     {Oddity::kLongName, "long_name", Remedy::kClipped,
      "A name is longer than the limit of 16 KiB; its beginning is kept."},
     {Oddity::kTextBudget, "text_budget", Remedy::kClipped,

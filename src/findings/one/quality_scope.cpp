@@ -241,9 +241,8 @@ class ScopeQualities {
     q.threshold = kBears;
     q.unit = "%";
     q.consequence = "The host may be in Python, in a library's C code or asleep.";
-    q.record = fmt::format(
-        "one more short run with stacks ({}) to see where the host is, whatever its times",
-        trace::PlainWords(how_.stacks));
+    q.record = fmt::format("a short run with stacks ({}), for where the host is and not for times",
+                           trace::PlainWords(how_.stacks));
   }
 
   // A launch of a CUDA graph takes 2.5 us and up to 0.2 us for each node (NVIDIA, "Constant time

@@ -336,20 +336,19 @@ class TimeQualities {
     for (std::size_t i = 0; i < std::min<std::size_t>(4, order.size()); ++i)
       some.push_back(order[i].second);
     std::string text = fmt::format(
-        "The host stalls for {} ms ({}% of its time) in {} pauses of {} to {} ms, inside calls "
-        "that "
-        "usually take microseconds ({}, ...)",
-        Of(found.total_ms), Of(found.share_percent), found.pieces.size(), Of(found.shortest_ms),
-        Of(found.longest_ms), fmt::join(some, ", "));
+        "The host stalls {} times for {} to {} ms, {} ms in all ({}% of its time), in calls that "
+        "usually take microseconds ({}, ...).",
+        found.pieces.size(), Of(found.shortest_ms), Of(found.longest_ms), Of(found.total_ms),
+        Of(found.share_percent), fmt::join(some, ", "));
     if (found.tick) {
       text += fmt::format(
-          "; {} of their {} begins and ends fall on one tick of {} ms, as a scheduler's do "
-          "(chance: "
-          "{:.1f})",
+          " {} of the {} times at which stalls begin or end lie on a {} ms grid, as a scheduler's "
+          "do; "
+          "chance would put {:.1f} there.",
           found.tick->count, found.tick->instants, Of(found.tick->period_ms),
           found.tick->by_chance);
     }
-    Quality& q = Add("descheduled_host", Severity::kWarning, text + ".");
+    Quality& q = Add("descheduled_host", Severity::kWarning, text);
     q.count = found.pieces.size();
     const auto inside = std::find_if(
         found.pieces.begin(), found.pieces.end(),
