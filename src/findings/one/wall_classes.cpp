@@ -63,6 +63,13 @@ double IdleMs(const Analysis& analysis, const HostCause& cause) {
   std::int64_t most = balance.idle_ns();
   if (cause.kind != HostCauseKind::kLaunchBound) most += balance.host_before_ns + balance.after_ns;
   const double idle = OwnIdleMs(cause);
+  // About all of a line of the wall book is told as that line is.
+  constexpr double kAbout = 0.05;
+  const double input_ms =
+      analysis.frames == nullptr
+          ? 0
+          : static_cast<double>(analysis.frames->books.wall.Of(ledger::IdleCause::kInput)) / 1e6;
+  if (cause.loading && std::abs(idle - input_ms) <= kAbout * input_ms) return input_ms;
   return cause.once || most <= 0 ? idle : std::min(idle, static_cast<double>(most) / 1e6);
 }
 
