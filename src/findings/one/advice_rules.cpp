@@ -121,7 +121,7 @@ class Advisor {
                        !Has(Pattern::kPagedAttention) &&
                        (f_.library.empty() || f_.library == "PyTorch Native");
     if (parts) A(Advice::kFlashAttention);
-    if (Has(Pattern::kPrefillHeavy) && context_.engine != Engine::kNone)
+    if (Has(Pattern::kPrefillHeavy) && context_.engine != Engine::kNoEngine)
       A(Advice::kChunkedPrefill, Find(Pattern::kPrefillHeavy));
     if (Has(Pattern::kDecodeHeavy)) A(Advice::kLargerBatch, Find(Pattern::kDecodeHeavy));
     if (f_.library == "AOTriton") B(Advice::kAttentionCk);
@@ -203,7 +203,7 @@ Advice GraphsOf(Engine engine) {
     case Engine::kSglang: return Advice::kGraphsSglang;
     case Engine::kTensorRt: return Advice::kGraphsTensorrt;
     case Engine::kDiffusers: return Advice::kCompileParts;
-    case Engine::kNone: break;
+    case Engine::kNoEngine: break;
   }
   return Advice::kGpuGraphs;
 }

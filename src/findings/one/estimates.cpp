@@ -12,6 +12,7 @@
 #include "findings/one/attention_reach.h"
 #include "findings/one/cause_context.h"
 #include "findings/one/convolution_as_product.h"
+#include "findings/one/multi_kernel.h"
 #include "findings/one/replay_causes.h"
 #include "findings/one/replayed_calls.h"
 #include "findings/one/rule_text.h"

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/ranks/rank_digest.h"
+#include "analysis/ranks/rank_set.h"
 #include "base/number_text.h"
 #include "base/text.h"
 #include "findings/one/cpu_steps.h"

@@ -42,7 +42,7 @@ class RepeatedWorkFinder {
   void Run() {
     if (context_.training) {
       Recomputed();
-    } else if (!context_.causal && context_.engine == Engine::kNone) {
+    } else if (!context_.causal && context_.engine == Engine::kNoEngine) {
       // What generates or denoises runs its model again and again by design.
       RepeatedPasses();
     }

@@ -30,7 +30,7 @@ Engine EngineOf(std::string_view frameworks) {
   // Its kernels alone are used by other engines too.
   if (Names(frameworks, "TensorRT-LLM")) return Engine::kTensorRt;
   if (Names(frameworks, "xDiT") || Names(frameworks, "diffusers")) return Engine::kDiffusers;
-  return Engine::kNone;
+  return Engine::kNoEngine;
 }
 
 // Of frames of Python in files of a folder `models`, as engines and transformers have them.

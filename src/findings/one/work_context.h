@@ -15,7 +15,7 @@ namespace jarvis::findings {
 struct Workload;
 
 // What runs the model: its settings are the way to graphs and to compiled code.
-enum class Engine : std::uint8_t { kNone, kVllm, kSglang, kTensorRt, kDiffusers };
+enum class Engine : std::uint8_t { kNoEngine, kVllm, kSglang, kTensorRt, kDiffusers };
 
 struct WorkContext {
   std::string framework;  // as `elsewhere` of fixes names it; empty: PyTorch's
@@ -28,7 +28,7 @@ struct WorkContext {
   bool optimizer = false;  // an optimizer's step is marked
   bool foreach_optimizer = false;
   std::uint64_t sync_calls = 0;  // of runtime calls below ops that wait for the GPU
-  Engine engine = Engine::kNone;
+  Engine engine = Engine::kNoEngine;
   const EngineSwitches* switches = nullptr;  // of an engine that has them; null: none is known
   int architecture = 0;                      // NVIDIA's compute capability: 90; 0: not known
   std::vector<std::string> model_files;  // that stacks name: "qwen3.py" of ".../models/qwen3.py(7)"

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "findings/one/multi_kernel.h"
 #include "findings/one/work_context.h"
+#include "trace/json_text.h"
 
 namespace jarvis::findings {
 namespace {
