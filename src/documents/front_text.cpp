@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "documents/first_screen.h"
 #include "documents/front.h"
 #include "documents/markdown_text.h"
 #include "phrases/ids/front.h"
@@ -25,7 +26,6 @@ constexpr std::size_t kBarLeast = 12;
 constexpr std::size_t kBarMost = 30;
 constexpr std::size_t kFixesMost = 18;  // columns
 constexpr std::size_t kNumberWide = 3;
-constexpr std::size_t kFirstFixes = 5;
 constexpr double kLegendLeast = 4;                                           // percent of the bar
 constexpr std::string_view kFull = "\xE2\x96\x88", kLight = "\xE2\x96\x91";  // blocks
 constexpr std::string_view kBold = "\x1b[1m";
@@ -40,26 +40,10 @@ std::size_t WidthOf(std::string_view text) {
   }));
 }
 
-void Replace(std::string_view what, std::string_view with, std::string* text) {
-  for (std::size_t at = text->find(what); at != std::string::npos;
-       at = text->find(what, at + with.size()))
-    text->replace(at, what.size(), with);
-}
-
-// What stands for a character in markdown as the character.
-std::string Unescaped(std::string_view markdown) {
-  std::string text = OneLine(markdown);
-  Replace("<br>", " ", &text);
-  Replace("&lt;", "<", &text);
-  Replace("\\|", "|", &text);
-  Replace("\\[", "[", &text);
-  return text;
-}
-
 // Without the marks of code and bold type.
 std::string Unmarked(std::string text) {
   text = WithoutEmphasis(std::move(text));
-  Replace("`", "", &text);
+  std::erase(text, '`');
   return text;
 }
 
@@ -128,7 +112,7 @@ class FrontWriter {
     Bar(front);
     Blank();
     FirstFixes(front);
-    TrustLine(front);
+    if (const std::string trust = FirstTrust(front); !trust.empty()) Paragraph(trust, "");
   }
   static std::vector<std::string>::const_iterator Further(const Front& front) {
     return front.summary.begin() + static_cast<std::ptrdiff_t>(front.brief);
@@ -151,15 +135,6 @@ class FrontWriter {
     Blank();
     Heading(Say(phrases::front::kWorkloadHeading));
     Paragraph(front.model, "");
-  }
-
-  void TrustLine(const Front& front) {
-    if (front.trust.empty()) return;
-    const std::size_t more = front.trust.size() - 1 + front.summary.size() - front.brief;
-    const std::string told = more == 0 ? "" : Say(phrases::front::kTrustMore, {{"count", more}});
-    Paragraph(Say(phrases::front::kTrustFirst,
-                  {{"first", FirstSentence(front.trust.front())}, {"more", told}}),
-              "");
   }
 
   // The parts of the time as one bar, light and dark in turn, and the shares of the large ones in
@@ -188,36 +163,9 @@ class FrontWriter {
     Paragraph(Say(phrases::front::kBarLegend, {{"parts", legend}, {"other", Pct(other)}}), "");
   }
 
-  // "GPU: GEMMs" is the bar's "GEMMs", "GPU idle: host in Python" its "idle: host in Python".
-  static std::string BarName(const std::string& name) {
-    constexpr std::string_view kWork = "GPU: ", kIdle = "GPU ";
-    std::string text = Unmarked(Unescaped(name));
-    if (text.starts_with(kWork)) return text.substr(kWork.size());
-    return text.starts_with(kIdle) ? text.substr(kIdle.size()) : text;
-  }
-
-  // The first of several changes.
-  static std::string BriefAction(const std::string& action) {
-    constexpr std::string_view kNext = "; ";
-    std::size_t count = 0, end = std::string::npos;
-    int open = 0;
-    for (std::size_t i = 0; i < action.size(); ++i) {
-      open += action[i] == '(' ? 1 : action[i] == ')' ? -1 : 0;
-      if (open != 0 || action.compare(i, kNext.size(), kNext) != 0) continue;
-      end = std::min(end, i);
-      ++count;
-    }
-    if (count == 0) return action + ".";
-    return Say(phrases::front::kAndMore, {{"action", action.substr(0, end)}, {"count", count}}) +
-           ".";
-  }
-
   // Number, path and saving in columns, and what to do.
   void FirstFixes(const Front& front) {
-    std::vector<const FixRow*> rows;
-    for (const FixRow& row : front.fixes) {
-      if (rows.size() < kFirstFixes && row.ways.front().path != '\0') rows.push_back(&row);
-    }
+    const std::vector<const FixRow*> rows = FirstFixRows(front);
     if (rows.empty()) return;
     Heading(Say(phrases::front::kFixesHeading));
     std::size_t number = 1, saving = 0;
@@ -228,34 +176,14 @@ class FrontWriter {
     for (const FixRow* row : rows) {
       const std::string blanks(number - WidthOf(NumberOf(*row)), ' ');
       const std::string more(saving - WidthOf(row->brief), ' ');
-      Paragraph(BriefAction(row->ways.front().action),
+      Paragraph(FirstAction(*row),
                 fmt::format("{}{}  {}  {}{}{}", NumberOf(*row), blanks, row->ways.front().path,
                             row->brief, more, saving > 0 ? "  " : ""));
     }
   }
-  static std::string NumberOf(const FixRow& row) {
-    return !row.findings.empty() && row.number != kAbsentText ? row.number : "-";
-  }
-
-  // All of it up to where the next one begins, without what stands in brackets, unless that is
-  // code.
-  static std::string FirstSentence(std::string_view text) {
-    const std::string_view sentence =
-        text.substr(0, std::min(text.find(". "), text.size() - 1) + 1);
-    std::string brief;
-    bool code = false;
-    int open = 0;
-    for (const char c : sentence) {
-      code ^= c == '`';
-      if (!code && c == '(') ++open;
-      if (open == 0) brief += c;
-      if (!code && c == ')' && open > 0 && --open == 0 && brief.ends_with(' ')) brief.pop_back();
-    }
-    return open == 0 ? brief : std::string(sentence);
-  }
 
   void Heading(std::string_view title) {
-    for (const std::string& line : Wrapped(Unmarked(Unescaped(title)), columns_))
+    for (const std::string& line : Wrapped(Unmarked(PlainLine(title)), columns_))
       out_ += Coloured(kBold, line) + "\n";
   }
 
@@ -287,7 +215,7 @@ class FrontWriter {
   void Paragraph(std::string_view text, std::string_view first) {
     const std::size_t indent = WidthOf(first);
     std::string before(first);
-    for (const std::string& line : Wrapped(Unescaped(Trim(text)), columns_ - indent, Width())) {
+    for (const std::string& line : Wrapped(PlainLine(Trim(text)), columns_ - indent, Width())) {
       out_ += before + Marked(line) + "\n";
       before.assign(indent, ' ');
     }
@@ -307,7 +235,7 @@ class FrontWriter {
     Heading(Say(phrases::front::kPartsHeading, {{"of", front.parts_of}}));
     std::vector<std::array<std::string, 4>> rows;
     for (const FrontPart& part : front.parts)
-      rows.push_back({Unmarked(Unescaped(part.name)), part.time, part.share, part.fixes});
+      rows.push_back({Unmarked(PlainLine(part.name)), part.time, part.share, part.fixes});
     std::array<std::size_t, 4> widths{};
     for (const auto& row : rows) {
       for (std::size_t i = 0; i < row.size(); ++i)
@@ -361,12 +289,9 @@ class FrontWriter {
     if (front.fixes.empty()) return;
     Blank();
     Heading(Say(phrases::front::kReasonsHeading));
-    std::size_t told = 0;
-    for (const FixRow& row : front.fixes) {
-      const bool first = told < kFirstFixes && row.ways.front().path != '\0';
-      told += first ? 1 : 0;
-      Fix(row, first);
-    }
+    const std::vector<const FixRow*> first = FirstFixRows(front);
+    for (const FixRow& row : front.fixes)
+      Fix(row, std::ranges::find(first, &row) != first.end());
   }
 
   void Fix(const FixRow& row, bool told) {
@@ -378,8 +303,7 @@ class FrontWriter {
       reasons +=
           (reasons.empty() ? "" : " ") + Say(phrases::front::kWhy, {{"reason", row.because}});
     for (const FixWay& way : row.ways) {
-      const bool again =
-          told && &way == &row.ways.front() && way.action + "." == BriefAction(way.action);
+      const bool again = told && &way == &row.ways.front() && way.action + "." == FirstAction(row);
       std::string text = way.path == '\0' || again ? "" : std::string(1, way.path) + "  ";
       if (!again) text += way.action + ".";
       if (const std::string saves = WaySaves(row, way); !saves.empty())

@@ -5,9 +5,11 @@
 #include <new>
 #include <utility>
 
+#include "mcp/apps.h"
 #include "mcp/call_tool.h"
 #include "mcp/closest_match.h"
 #include "mcp/connection.h"
+#include "mcp/envelope.h"
 #include "mcp/error_reply.h"
 #include "mcp/refusals.h"
 #include "mcp/short_of_memory.h"
@@ -49,7 +51,10 @@ CallReply RunTool(const Server& server, const Tool& tool, Revision revision, con
   }
   if (outcome.reply.refusal) return {tl::make_unexpected(*outcome.reply.refusal)};
   if (outcome.reply.ask) return {Json(), std::move(outcome.reply.ask)};
-  return {ToolCallResult(server.info(), outcome.reply, revision)};
+  Json result = ToolCallResult(server.info(), outcome.reply, revision);
+  if (!outcome.reply.view.is_null() && KnowsExtension(context.capabilities, kAppsExtension))
+    result["_meta"][kMetaView] = std::move(outcome.reply.view);
+  return {std::move(result)};
 }
 
 // Of a tool or a prompt.

@@ -25,6 +25,7 @@ struct ToolReply {
   bool is_error = false;  // then `structured` is not sent
   // Further content after the text: images, links, embedded resources, in the newest form.
   std::vector<Json> blocks = {};
+  Json view = {};  // for a host that shows views, not for the model; null: nothing
   std::optional<InputNeeded> ask = {};        // instead of an answer
   std::optional<rpc::RpcError> refusal = {};  // instead of an answer: not for the model to mend
 };

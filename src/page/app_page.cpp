@@ -6,8 +6,8 @@
 namespace jarvis::page {
 
 std::string RenderAppPage() {
-  return output::RenderShell(
-      {"JARVIS", BrowserText({"app_style"}), BrowserText({"app_bridge", "app_view"}), ""});
+  return output::RenderShell({"JARVIS", BrowserText({"parts_style", "app_style"}),
+                              BrowserText({"app_bridge", "app_view"}), ""});
 }
 
 }  // namespace jarvis::page

@@ -51,7 +51,7 @@ Result<std::string> RenderPairPage(std::string_view report, const PairSide& cand
       "</main>\n<script type=\"application/json\" id=\"view-data\">{{\"names\":{},\"sides\":[{},"
       "{}]}}</script>\n",
       names.Json(), of_candidate, of_baseline);
-  return output::RenderShell({"Two traces compared", BrowserText({"report_style"}),
+  return output::RenderShell({"Two traces compared", BrowserText({"parts_style", "report_style"}),
                               BrowserText({"view", "icicle", "report"}), std::move(body)});
 }
 

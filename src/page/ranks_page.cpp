@@ -80,7 +80,8 @@ std::string RenderRanksPage(std::string_view report, const analysis::RankSet& se
                      WaitsHtml(set, joint);
   if (verdict_end != std::string_view::npos)
     body += "<section>\n" + MarkdownHtml(report.substr(verdict_end)) + "</section>\n";
-  return output::RenderShell({"What the ranks wait for", BrowserText({"report_style"}),
+  return output::RenderShell({"What the ranks wait for",
+                              BrowserText({"parts_style", "report_style"}),
                               BrowserText({"view", "report"}), body + "</main>\n"});
 }
 

@@ -229,9 +229,9 @@ std::string RenderReportPage(const documents::ReportSources& sources, const Page
       "type=\"application/json\" id=\"view-data\">{}</script>\n",
       InlineHtml(title), XmlText(sources.trace_name), Navigation(places),
       FirstScreenHtml(analysis, documents::FrontOf(analysis, sources.edits)), body, views.json);
-  return output::RenderShell({documents::ModelName(analysis), BrowserText({"report_style"}),
-                              BrowserText({"view", "timeline", "icicle", "report"}),
-                              std::move(body)});
+  return output::RenderShell(
+      {documents::ModelName(analysis), BrowserText({"parts_style", "report_style"}),
+       BrowserText({"view", "timeline", "icicle", "report"}), std::move(body)});
 }
 
 }  // namespace jarvis::page

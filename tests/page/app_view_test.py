@@ -12,6 +12,8 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "golden"))
+import program
 from support import browser, page_checks
 
 BINARY = os.environ.get("JARVIS_BINARY", "")
@@ -31,6 +33,13 @@ ANSWER = {"structuredContent": {
     "ledger": [{"line": "idle: input", "candidate_ms": 1.5}, {"line": HOSTILE, "candidate_ms": 3}],
     "notes": ["a note"],
     "next": [{"tool": "prioritize", "arguments": {"trace": "t_1"}, "why": "what to do first"}]}}
+FIRST = {"title": "Model on GPU", "run": "training, bf16", "base": ["Step: 10.0 ms.", "All `save` 5 ms."],
+         "parts": [{"name": "GEMMs", "share": "60.0%", "percent": 60, "look": "gemm"},
+                   {"name": HOSTILE, "share": "40.0%", "percent": 40, "look": "wait"}],
+         "fixes": [{"number": "1", "path": "B", "saves": "about 3.00 ms",
+                    "action": "Compile: `torch.compile(model)`.", "finding": "f1"},
+                   {"number": "-", "path": "A", "saves": "", "action": HOSTILE}],
+         "trust": "Trust: Only one step is recorded."}
 DETAIL = {"structuredContent": {"trace": "t_1", "summary": "op1 is called from one place.",
                                 "columns": ["chain", "gpu_ms"], "rows": [["c1", 40.5]]}}
 
@@ -59,9 +68,10 @@ def script_text(value):
 
 def talk(*requests):
     """The results of requests to a server, in order."""
+    roots = ["--allow-root", str(program.EXAMPLE.parent)]
     lines = [json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
              for number, (method, params) in enumerate(requests)]
-    ran = subprocess.run([BINARY, "serve", "--profile", "all"], input="\n".join(lines) + "\n",
+    ran = subprocess.run([BINARY, "serve", "--profile", "all", *roots], input="\n".join(lines) + "\n",
                          capture_output=True, text=True, check=True, timeout=60)
     answers = {message["id"]: message["result"]
                for message in map(json.loads, ran.stdout.splitlines()) if "id" in message}
@@ -108,13 +118,32 @@ class AppView(unittest.TestCase):
         listed = {one["uri"]: one["mimeType"] for one in self.resources["resources"]}
         self.assertEqual(listed["ui://jarvis/view.html"], MIME)
 
-    def open(self, width=800, theme="light"):
+    def test_a_host_with_views_is_told_what_comes_first(self):
+        known = {"extensions": {EXTENSION: {"mimeTypes": [MIME]}}}
+        for capabilities in (known, {}):
+            _, answer = talk(hello(**capabilities), ("tools/call", {
+                "name": "prioritize", "arguments": {"trace": str(program.EXAMPLE)}}))
+            self.assertFalse(answer.get("isError"), answer)
+            self.assertNotIn("jarvis/first", answer["structuredContent"])
+            first = answer.get("_meta", {}).get("jarvis/first")
+            if not capabilities:
+                self.assertIsNone(first)
+                continue
+            self.assertRegex(first["title"], " on ")
+            self.assertTrue(first["base"][0].startswith("Step"), first)
+            self.assertAlmostEqual(sum(part["percent"] for part in first["parts"]), 100, delta=1)
+            self.assertEqual([fix["number"] for fix in first["fixes"]], ["1", "2"])
+            self.assertEqual(first["fixes"][0]["finding"], "f1")
+            self.assertTrue(first["trust"].startswith("Trust: "))
+
+    def open(self, width=800, theme="light", first=None):
         if not browser.CHROMIUM:
             self.skipTest("chromium is not installed")
         page = pathlib.Path(self.made.name, "host.html")
         text = HOST
         for name, value in (("VIEW", self.view["contents"][0]["text"]), ("THEME", theme),
-                            ("ANSWER", ANSWER), ("DETAIL", DETAIL)):
+                            ("ANSWER", {**ANSWER, "_meta": {"jarvis/first": first}} if first else ANSWER),
+                            ("DETAIL", DETAIL)):
             text = text.replace(name, script_text(value), 1)
         page.write_text(text)
         self.browser.open(page.as_uri(), width, dark=theme == "dark")
@@ -145,6 +174,26 @@ class AppView(unittest.TestCase):
         self.assertEqual(methods[:2], ["ui/initialize", "ui/notifications/initialized"])
         # The page is told its size after the frame in which it was laid out.
         self.wait("asked.some((message) => message.method === 'ui/notifications/size-changed')")
+
+    def test_shows_the_first_screen_above_the_answer(self):
+        for width in (400, 800):
+            self.open(width, first=FIRST)
+            page_checks.check_quiet(self, self.browser, width)
+            if PICTURES:
+                self.browser.picture(pathlib.Path(PICTURES, f"app_first_{width}.png"), False)
+        text = self.inside("document.querySelector('.first').innerText")
+        for words in ("Model on GPU", "training, bf16", "Step: 10.0 ms.", "GEMMs 60.0%", HOSTILE,
+                      "about 3.00 ms", "Trust: Only one step is recorded."):
+            self.assertIn(words, text)
+        self.assertEqual(self.inside("document.querySelectorAll('.first .bar rect').length"), 2)
+        self.assertEqual(self.inside("document.querySelector('.fixes code').textContent"),
+                         "torch.compile(model)")
+        self.assertEqual(self.inside("document.querySelectorAll('img').length"), 0)
+        # What it would save is asked of the tool that simulates it.
+        self.inside("document.querySelector('.fixes button').click()")
+        self.wait("asked.some((message) => message.method === 'tools/call')")
+        call = self.browser.value("asked.find((message) => message.method === 'tools/call').params")
+        self.assertEqual(call, {"name": "what_if", "arguments": {"trace": "t_1", "changes": ["f1"]}})
 
     def test_asks_for_details_on_a_click(self):
         self.open()

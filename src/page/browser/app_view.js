@@ -131,6 +131,38 @@ const roofline = (answer) => {
   return picture;
 };
 
+// A line of the program's: code stands between backquotes.
+const line = (text) => text.split("`").map((part, i) => (i % 2 ? make("code", "", part) : part));
+
+// What a terminal and the page show first: what runs, how long, where the time goes, what to do.
+const firstScreen = (first, answer) => {
+  const bar = draw("svg", {viewBox: "0 0 1000 28", preserveAspectRatio: "none", role: "img",
+                           class: "bar", "aria-label": "parts of the time, listed below"});
+  const legend = make("ul", "legend");
+  let at = 0;
+  for (const part of first.parts) {
+    bar.append(draw("rect", {class: `part-${part.look}`, x: at, width: 10 * part.percent,
+                             height: 28}, draw("title", {}, `${part.name} ${part.share}`)));
+    at += 10 * part.percent;
+    const swatch = draw("svg", {viewBox: "0 0 10 10", class: "swatch", "aria-hidden": "true"},
+                        draw("rect", {class: `part-${part.look}`, width: 10, height: 10}));
+    legend.append(make("li", "", swatch, `${part.name} `, make("b", "", part.share)));
+  }
+  const fixes = make("ul", "fixes");
+  for (const fix of first.fixes) {
+    const question = questionOf(fix.finding, answer);
+    const what = make("p", "", ...line(fix.action));
+    const where = make("span", "noise", `${fix.number} ${fix.path}`);
+    fixes.append(make("li", "", where, make("b", "", fix.saves), what,
+                      ...(question ? [askButton("What it saves", question)] : [])));
+  }
+  const parts = [make("h2", "", ...line(first.title)), make("p", "noise", ...line(first.run)),
+                 ...first.base.map((text) => make("p", "", ...line(text)))];
+  if (first.parts.length > 0) parts.push(bar, legend);
+  if (first.fixes.length > 0) parts.push(make("h3", "", "What to do, in this order"), fixes);
+  return make("section", "first", ...parts, make("p", "noise", ...line(first.trust)));
+};
+
 let current = null;
 const show = (result) => {
   current = result;
@@ -147,6 +179,8 @@ const show = (result) => {
     parts.push(...texts.map((block) => make("p", result.isError ? "warn" : "", block.text)));
     return shown.replaceChildren(...parts);
   }
+  const first = result._meta?.["jarvis/first"];
+  if (first) parts.push(firstScreen(first, answer));
   parts.push(make("p", "summary", answer.summary ?? ""));
   const picture = roofline(answer);
   if (picture) parts.push(picture);

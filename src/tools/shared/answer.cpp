@@ -238,6 +238,7 @@ mcp::ToolReply Render(const Answer& answer) {
     const bool whole = level.text == kAll;
     if (RenderRows(whole ? answer : Limited(answer, level), level.cell, &reply)) break;
   }
+  reply.view = answer.view;
   return reply;
 }
 

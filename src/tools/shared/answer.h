@@ -38,6 +38,7 @@ struct Answer {
   std::vector<std::string> notes;
   std::vector<FileLink> files;
   std::vector<NextCall> next;
+  Json view;            // for the view beside the answer (FirstScreen); null: none
   std::string picture;  // SVG, where the caller asked for an image; no part of either half
 };
 

@@ -9,6 +9,7 @@
 #include "tools/shared/answer_picture.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/category_choice.h"
+#include "tools/shared/front_text.h"
 #include "tools/trace/finding_rows.h"
 #include "tools/trace/trace_tools.h"
 
@@ -181,6 +182,7 @@ Result<Answer> Prioritize(session::Workspace& workspace, const Json& arguments, 
   }
   answer.notes.push_back(SavingsNote(analysis));
   if (!one.platform.note.empty()) answer.notes.push_back(one.platform.note);
+  answer.view = FirstScreen(analysis);
   if (WantsPicture(arguments)) answer.picture = PictureOfSavings(analysis, answer);
   return answer;
 }
