@@ -9,7 +9,7 @@
 #include "tools/shared/answer_picture.h"
 #include "tools/shared/arguments.h"
 #include "tools/shared/category_choice.h"
-#include "tools/shared/front_text.h"
+#include "tools/shared/first_view.h"
 #include "tools/trace/finding_rows.h"
 #include "tools/trace/trace_tools.h"
 
