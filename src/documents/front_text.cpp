@@ -176,9 +176,12 @@ class FrontWriter {
     for (const FixRow* row : rows) {
       const std::string blanks(number - WidthOf(NumberOf(*row)), ' ');
       const std::string more(saving - WidthOf(row->brief), ' ');
-      Paragraph(FirstAction(*row),
-                fmt::format("{}{}  {}  {}{}{}", NumberOf(*row), blanks, row->ways.front().path,
-                            row->brief, more, saving > 0 ? "  " : ""));
+      const std::string before =
+          fmt::format("{}{}  {}  {}{}{}", NumberOf(*row), blanks, row->ways.front().path,
+                      row->brief, more, saving > 0 ? "  " : "");
+      // On a narrow terminal without columns.
+      const bool wide = 2 * WidthOf(before) <= columns_;
+      Paragraph((wide ? "" : before) + FirstAction(*row), wide ? before : "");
     }
   }
 

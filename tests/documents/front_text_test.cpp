@@ -1,6 +1,7 @@
 // The front of an analysis on a terminal: what stands on the first screen, and what below it.
 #include "documents/front_text.h"
 
+#include <algorithm>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -72,6 +73,17 @@ TEST_CASE("of several changes the first screen has the first, and the reasons ha
   CHECK(Prints(text,
                "1  B  1.00 ms  Copy back once (`.cpu()`; not `.item()`); and one more change,\n"));
   CHECK(Prints(text, "1  B  Copy back once (`.cpu()`; not `.item()`); use a mask. Saves 1.00 ms"));
+}
+
+TEST_CASE("on a narrow terminal no line is longer than it is wide") {
+  Front front = Shown();
+  front.fixes.front().number = "1, 2, 3, 4, 5, 6, 7, 8";
+  front.fixes.front().brief = "about 12345.6 ms of all";
+  const std::string text = FrontText(front, {40, false});
+  for (std::size_t at = 0, end; at < text.size(); at = end + 1) {
+    end = std::min(text.find('\n', at), text.size());
+    if (text.compare(at, 3, "\xE2\x96\x88") != 0) CHECK(end - at <= 40);
+  }
 }
 
 TEST_CASE("each part of the bar is as long as its share, in any width") {
