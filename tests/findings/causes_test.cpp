@@ -259,6 +259,17 @@ TEST_CASE("kernels for unaligned operands are named with the size to pad") {
                  Pattern::kUnalignedKernel) == nullptr);
   CHECK(FindRule(Analyze(trace("cutlass_80_tensorop_bf16_s16816gemm_align8", odd), "H100-SXM"),
                  Pattern::kUnalignedKernel) == nullptr);
+  // A size like it on an aligned kernel says what is sure; one of other sizes says nothing.
+  const auto least = [&](const char* dims) {
+    TraceText text;
+    text.OpWithKernel("aten::bmm", 0, 10, old, 20, 8000, 1, Shapes(odd, "c10::BFloat16"));
+    text.OpWithKernel("aten::bmm", 9000, 10, "cutlass_80_tensorop_bf16_s16816gemm_align8", 9020,
+                      4000, 2, Shapes(dims, "c10::BFloat16"));
+    const Analyzed beside = Analyze(text, "H100-SXM");
+    return FindRule(beside, Pattern::kUnalignedKernel)->change_a->savings_ms.low;
+  };
+  CHECK(least("[[96,3136,512],[96,512,3136]]") == doctest::Approx(4).epsilon(0.01));
+  CHECK(least("[[96,512,512],[96,512,512]]") > 5);
   CHECK(IsUnalignedKernel("x_align2", 0));
   CHECK_FALSE(IsUnalignedKernel("x_align16", 0));
   CHECK(IsUnalignedKernel("cutlass_75_wmma", 90));

@@ -146,6 +146,7 @@ void CauseContext::LookAtOperations(const std::vector<CategoryAnalysis>& categor
       if (o.mean_us < limits::kSiblingUs) continue;
       double& best = best_aligned_[o.efficiency.spec];
       best = std::max(best, *o.efficiency.tflops_per_s);
+      if (const auto sized = SizesOf(o)) aligned_.push_back(*sized);
     }
   }
 }
@@ -171,6 +172,40 @@ std::string CauseContext::LargeGemmSource(std::string_view spec) const {
 double CauseContext::BestAligned(const Operation& operation) const {
   const auto found = best_aligned_.find(operation.efficiency.spec);
   return found == best_aligned_.end() ? 0 : found->second;
+}
+
+std::optional<CauseContext::SizedRate> CauseContext::SizesOf(const Operation& operation) const {
+  const auto* const work = calls_.calls[FirstCallOf(operation)].work;
+  if (work == nullptr || !operation.efficiency.tflops_per_s) return std::nullopt;
+  const std::string& spec = operation.efficiency.spec;
+  SizedRate sized;
+  sized.bytes = spec.ends_with("32") ? 4 : spec.ends_with("8") ? 1 : 2;
+  sized.tflops = *operation.efficiency.tflops_per_s;
+  constexpr std::string_view kSizes[] = {"M", "N", "K"};
+  for (std::size_t i = 0; i < sized.sizes.size(); ++i) {
+    sized.sizes[i] = work->NumberOf(kSizes[i]).value_or(0);
+    if (sized.sizes[i] <= 0) return std::nullopt;
+  }
+  return sized;
+}
+
+double CauseContext::NearestAligned(const Operation& operation) const {
+  constexpr double kTwice = 0.7;  // a little more, as a logarithm
+  const auto own = SizesOf(operation);
+  double rate = 0, nearest = 3 * kTwice;
+  for (const SizedRate& other : aligned_) {
+    if (!own || other.bytes != own->bytes) continue;
+    double apart = 0, farthest = 0;
+    for (std::size_t i = 0; i < own->sizes.size(); ++i) {
+      const double ratio = std::abs(std::log(other.sizes[i] / own->sizes[i]));
+      apart += ratio;
+      farthest = std::max(farthest, ratio);
+    }
+    if (farthest > kTwice || apart >= nearest) continue;
+    nearest = apart;
+    rate = other.tflops;
+  }
+  return rate;
 }
 
 // Below the function that aiter calls where its table of tuned GEMMs has no entry.

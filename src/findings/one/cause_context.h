@@ -1,6 +1,7 @@
 // What the rules of causes.cpp ask of a trace as a whole.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -48,6 +49,9 @@ class CauseContext {
   std::string LargeGemmSource(std::string_view spec) const;
   // The best rate of products of the same type on aligned kernels; 0: none.
   double BestAligned(const Operation& operation) const;
+  // The rate of the one among them whose operands are as wide, whatever computes them, and whose
+  // sizes are nearest, each within twice; 0: none.
+  double NearestAligned(const Operation& operation) const;
   // How its library is tuned.
   struct TunedBy {
     std::string words;  // empty: not known
@@ -88,6 +92,13 @@ class CauseContext {
   std::set<Shape> weights_;
   std::set<double> heads_;                                   // sizes of one
   std::map<std::string, double, std::less<>> best_aligned_;  // by spec
+  struct SizedRate {
+    int bytes = 0;                  // of an operand's element
+    std::array<double, 3> sizes{};  // M, N, K
+    double tflops = 0;
+  };
+  std::optional<SizedRate> SizesOf(const Operation& operation) const;
+  std::vector<SizedRate> aligned_;
   std::map<std::string, std::uint32_t, std::less<>> first_;  // by operation id
 };
 

@@ -271,11 +271,14 @@ class CauseFinder {
         {KernelFact(*o), NumberFact("tflops_achieved", *now, "TFLOPS/s"), CauseText("sizes", sizes),
          CauseText("padded", padded), CauseCount("multiple_of", unit)});
     if (target > 0) {
-      o->cause->a = Target{
-          {saved(0.6 * target), saved(limits::kTargetSlack * target), saved(target)},
-          fmt::format("{:.0f} TFLOPS/s", target),
-          target > context_.BestAligned(*o) ? context_.LargeGemmSource(o->efficiency.spec)
-                                            : "aligned GEMMs of the same type in this trace"};
+      // What a size like it reaches here is sure, whatever large ones reach.
+      const double near = context_.NearestAligned(*o);
+      const double least_rate = near > 0 ? std::min(near, 0.6 * target) : 0.6 * target;
+      o->cause->a = Target{{saved(least_rate), saved(limits::kTargetSlack * target), saved(target)},
+                           fmt::format("{:.0f} TFLOPS/s", target),
+                           target > context_.BestAligned(*o)
+                               ? context_.LargeGemmSource(o->efficiency.spec)
+                               : "aligned GEMMs of the same type in this trace"};
     }
     return true;
   }
