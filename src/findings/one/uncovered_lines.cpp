@@ -43,8 +43,10 @@ constexpr double kTakes = 0.1;  // of a line: where a finding takes less, the li
 // What stretches without a cause of their own are named by.
 constexpr IdleCause kLate[] = {IdleCause::kHostIssues, IdleCause::kGraphLaunch,
                                IdleCause::kBetweenLaunches, IdleCause::kLaunchLatency};
-constexpr IdleCause kStretches[] = {IdleCause::kPython, IdleCause::kOutsideOps, IdleCause::kInput,
+constexpr IdleCause kStretches[] = {IdleCause::kPython, IdleCause::kOutsideOps,
                                     IdleCause::kBetweenLaunches};
+constexpr IdleCause kLoading[] = {IdleCause::kInput, IdleCause::kPython, IdleCause::kOutsideOps,
+                                  IdleCause::kBetweenLaunches};
 constexpr IdleCause kSyncs[] = {IdleCause::kRoundTrip, IdleCause::kHostIssues,
                                 IdleCause::kBetweenLaunches, IdleCause::kLaunchLatency};
 constexpr IdleCause kOnce[] = {IdleCause::kFirstCall, IdleCause::kAllocator};
@@ -52,9 +54,10 @@ constexpr IdleCause kBlocked[] = {IdleCause::kNotScheduled};
 constexpr IdleCause kStops[] = {IdleCause::kAllocator, IdleCause::kPython, IdleCause::kOutsideOps,
                                 IdleCause::kNotScheduled};
 
-std::span<const IdleCause> IdleOf(HostCauseKind kind) {
+std::span<const IdleCause> IdleOf(HostCauseKind kind, bool loading = false) {
   switch (kind) {
-    case HostCauseKind::kSection: return kStretches;
+    case HostCauseKind::kSection:
+      return loading ? std::span<const IdleCause>(kLoading) : kStretches;
     case HostCauseKind::kWaits: return kSyncs;
     case HostCauseKind::kFirstCalls: return kOnce;
     case HostCauseKind::kDescheduled: return kBlocked;
@@ -89,7 +92,7 @@ class LineFiller {
  private:
   void Fill(Finding* finding) {
     if (finding->host != nullptr) {
-      const auto idle = IdleOf(finding->host->kind);
+      const auto idle = IdleOf(finding->host->kind, finding->host->loading);
       finding->lines.idle.assign(idle.begin(), idle.end());
       const HostCause& cause = *finding->host;
       const bool at_end =
