@@ -287,8 +287,6 @@ TEST_CASE("a few waits are how a result is read") {
 TEST_CASE("plain Python between the same work is one finding, with its code and period") {
   const Analyzed one = Analyze(Batches(false));
   const Finding& finding = HostFinding(one, "host_section", HostCauseKind::kSection);
-  CHECK(std::ranges::count(finding.lines.idle, ledger::IdleCause::kInput) == 0);
-  CHECK(std::ranges::count(finding.lines.idle, ledger::IdleCause::kPython) == 1);
   CHECK(finding.count == 10);  // the first, before any GPU work, is one of them
   CHECK(finding.time_ms == doctest::Approx(20.1).epsilon(0.02));
   CHECK(finding.path_a.front().advice == Advice::kOverlapHostWork);
@@ -428,8 +426,6 @@ TEST_CASE("idle time before a replay and idle time inside it are told apart") {
 TEST_CASE("the host waits for data") {
   const Analyzed one = Analyze(Batches(true));
   const Finding& finding = HostFinding(one, "data_loading", HostCauseKind::kSection);
-  // It alone is about the line of input data.
-  CHECK(std::ranges::count(finding.lines.idle, ledger::IdleCause::kInput) == 1);
   CHECK(finding.count == 10);  // the first, before any GPU work, is one of them
   CHECK(finding.host->loading);
   CHECK(finding.path_b.front().advice == Advice::kPrepareAhead);

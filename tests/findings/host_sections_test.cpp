@@ -92,6 +92,8 @@ TraceText LoadedBatches(bool ops) {
 TEST_CASE("transforms by torch's ops in the loader can run on the GPU") {
   const auto tells = [](const Analyzed& one) {
     const Finding& finding = SectionOf(one, "data_loading");
+    // It is about the line of input data, as no other section is.
+    CHECK(std::ranges::count(finding.lines.idle, ledger::IdleCause::kInput) == 1);
     return std::ranges::any_of(finding.path_b, [](const Remedy& remedy) {
       return std::ranges::any_of(remedy.facts,
                                  [](const Fact& fact) { return fact.key == "transforms"; });
@@ -123,6 +125,8 @@ TEST_CASE("a gap in which the host prints and then loads is of both, each as lon
   // All but the last gap, which no work ends, lie between steps.
   CHECK(SectionOf(both, "data_loading").host->each_ms == doctest::Approx(3.1).epsilon(0.02));
   const Finding& print = SectionOf(both, "host_section");
+  CHECK(std::ranges::count(print.lines.idle, ledger::IdleCause::kInput) == 0);
+  CHECK(std::ranges::count(print.lines.idle, ledger::IdleCause::kPython) == 1);
   REQUIRE_FALSE(print.host->places.empty());
   CHECK(print.host->places.front().name == "train.py(12): report");
   CHECK(print.host->each_ms == doctest::Approx(1.5).epsilon(0.02));
